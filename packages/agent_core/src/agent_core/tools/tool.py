@@ -1,0 +1,154 @@
+"""What a tool is: a function, its schema, its tier, and how careful the runtime has to be with it.
+
+Invariant: everything the runtime decides about a call (ask, retry, run again after a crash) is declared here as data; the
+function itself only does the work.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, overload
+
+from ..events import Preview
+from ..messages import ToolSchema
+from .schema import Arguments, arguments_from_schema, arguments_from_signature
+
+Progress = Callable[[str, float | None], None]
+
+
+class Tier(StrEnum):
+    """How much a call can change. READ runs, WRITE asks and can be trusted, DANGEROUS asks every time."""
+
+    READ = "READ"
+    WRITE = "WRITE"
+    DANGEROUS = "DANGEROUS"
+
+
+def _silent(text: str, fraction: float | None = None) -> None:
+    del text, fraction
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a call may know of its surroundings. A parameter annotated with this type receives it."""
+
+    session_id: str
+    call_id: str
+    idempotency_key: str
+    """The same on every attempt of one call; made from the call's place in the log."""
+    attempt: int = 1
+    user: str | None = None
+    tenant: str | None = None
+    progress: Progress = _silent
+    """``progress(text, fraction)``: shown to people while the tool runs."""
+
+
+Previewer = Callable[..., Awaitable[Preview]]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A callable the model can ask for.
+
+    ``timeout`` in seconds per attempt; ``max_output`` in characters that the model is given; ``retries`` after a ``timeout``
+    or ``execution`` error, only where ``idempotent`` (a READ always is). ``preview`` gets the same arguments as the function
+    and says what it would change; ``target`` names the record a call is about, for grants and for the question.
+    """
+
+    name: str
+    description: str
+    arguments: Arguments
+    handler: Callable[..., Any]
+    tier: Tier = Tier.READ
+    timeout: float = 30.0
+    max_output: int = 4000
+    retries: int = 1
+    idempotent: bool = False
+    egress: bool = False
+    untrusted: bool = False
+    preview: Previewer | None = None
+    target: Callable[..., str | None] | None = None
+    context_parameter: str | None = field(default=None)
+
+    @property
+    def repeatable(self) -> bool:
+        """Running it twice with one key has one effect."""
+        return self.tier is Tier.READ or self.idempotent
+
+    @property
+    def schema(self) -> ToolSchema:
+        """What the model is told."""
+        return ToolSchema(self.name, self.description, self.arguments.schema)
+
+    def with_preview(self, preview: Previewer) -> Tool:
+        """The same tool with a preview of its effect."""
+        return replace(self, preview=preview)
+
+    @classmethod
+    def from_schema(
+        cls,
+        name: str,
+        description: str,
+        schema: Mapping[str, Any],
+        handler: Callable[..., Any],
+        *,
+        tier: Tier = Tier.READ,
+        **settings: Any,
+    ) -> Tool:
+        """A tool from a JSON Schema; ``handler`` is called with the arguments by keyword (and the context, if it asks)."""
+        return cls(
+            name,
+            description,
+            arguments_from_schema(name, schema),
+            handler,
+            tier=Tier(tier),
+            context_parameter=_context_parameter(handler),
+            **settings,
+        )
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+@overload
+def tool(
+    *,
+    tier: Tier = ...,
+    name: str | None = ...,
+    timeout: float = ...,
+    max_output: int = ...,
+    retries: int = ...,
+    idempotent: bool = ...,
+    egress: bool = ...,
+    untrusted: bool = ...,
+    preview: Previewer | None = ...,
+    target: Callable[..., str | None] | None = ...,
+) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(function: Callable[..., Any] | None = None, /, *, name: str | None = None, **settings: Any) -> Any:
+    """Makes a ``Tool`` of an annotated function; the docstring is what the model reads.
+
+    >>> @tool(tier=Tier.READ, timeout=5)
+    ... async def check_stock(skus: list[str], ctx: ToolContext) -> dict[str, int]:
+    ...     '''On-hand stock by SKU.'''
+    """
+
+    def build(handler: Callable[..., Any]) -> Tool:
+        described = inspect.getdoc(handler)
+        if not described:
+            raise TypeError(f"tool {handler.__name__!r} needs a docstring: it is what the model reads")
+        context = _context_parameter(handler)
+        title = name or handler.__name__
+        arguments = arguments_from_signature(title, handler, skip=context)
+        return Tool(title, described, arguments, handler, context_parameter=context, **settings)
+
+    return build if function is None else build(function)
+
+
+def _context_parameter(handler: Callable[..., Any]) -> str | None:
+    for parameter in inspect.signature(handler).parameters.values():
+        annotation = parameter.annotation
+        if annotation is ToolContext or (isinstance(annotation, str) and annotation.split(".")[-1] == "ToolContext"):
+            return parameter.name
+    return None
