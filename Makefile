@@ -1,0 +1,58 @@
+# The daily things, one word each. Every target sets up .venv in this checkout first, if it has to; nothing else is needed
+# than python3 (3.11 to 3.13), make and a package index that pip can reach.
+
+# PYTHON=/path/to/python3.12 chooses the interpreter that .venv is made with.
+export PYTHON
+export PYTHONUTF8 = 1
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+
+BIN := $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
+QUESTION := 订单 123 里买了什么？现在还有货吗？报个价
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-fast lint format bench lock clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+
+setup: ## make or update .venv (the other targets do it by themselves)
+	@sh scripts/set-up.sh
+
+# Offline on purpose, whatever model the environment names, in a home of its own that is new every time.
+demo: setup ## ask the example question of the built-in shop, offline
+	@rm -rf .demo
+	@echo '$$ erpilot ask "$(QUESTION)"'
+	@env -u OPENAI_BASE_URL -u OPENAI_API_KEY -u ERPILOT_MODEL ERPILOT_HOME=.demo $(BIN)/erpilot ask "$(QUESTION)"
+	@echo
+	@echo 'The session above was kept in .demo. To use it:     export ERPILOT_HOME="$$PWD/.demo" PATH="$$PWD/$(BIN):$$PATH"'
+	@echo 'See it again, event by event:                       erpilot sessions, then erpilot replay SESSION'
+	@echo 'With a real model (any OpenAI-compatible endpoint): export OPENAI_BASE_URL=... OPENAI_API_KEY=... ERPILOT_MODEL=...'
+	@echo 'or step by step:                                    erpilot setup'
+
+test: setup ## all tests: unit, integration, acceptance
+	@$(BIN)/python -m pytest
+
+test-fast: setup ## the unit tests: no services, under a minute
+	@$(BIN)/python -m pytest tests/unit
+
+lint: setup ## style, formatting, types, direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup ## let ruff repair style and formatting
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup ## measure against hand-written loops, side by side
+	@$(BIN)/python -m bench
+
+# --upgrade: newest versions that fit; without network names or markers of this machine in the file.
+lock: setup ## compile requirements.lock anew from requirements.in and the pyproject files
+	$(BIN)/uv pip compile requirements.in --output-file requirements.lock --upgrade --universal --python-version 3.11 \
+		--generate-hashes --no-annotate --no-header --no-emit-package erpilot --no-emit-package erpilot-agent-core --quiet
+
+clean: ## remove .venv, the demo's data and every cache
+	rm -rf .venv .demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis bench/results
+	find packages tests bench scripts -name __pycache__ -type d -prune -exec rm -rf {} +
