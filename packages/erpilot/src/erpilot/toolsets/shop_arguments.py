@@ -1,0 +1,55 @@
+"""What the shop's tools accept: small schemas for small models, generous in form, strict in meaning.
+
+Invariant: nothing is guessed. "3 箱" is a quantity with a unit, "#123" a number; what cannot be read one way only is refused.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+Text = Annotated[str | None, WithJsonSchema({"type": "string"})]
+"""Optional text: null and absence are the same."""
+Day = Annotated[date | None, WithJsonSchema({"type": "string", "description": "YYYY-MM-DD"})]
+Flag = Annotated[bool | None, WithJsonSchema({"type": "boolean"})]
+
+
+def _written(value: Any) -> Any:
+    """A number as the text it was written as: 20 and "20" are the same quantity."""
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _listed(value: Any) -> Any:
+    """One thing where a list is asked for is a list of one."""
+    return [value] if isinstance(value, str | int | dict) else value
+
+
+Written = Annotated[str, BeforeValidator(_written), WithJsonSchema({"type": "string"})]
+Skus = Annotated[list[Annotated[str, BeforeValidator(_written)]], BeforeValidator(_listed), Field(min_length=1, max_length=50)]
+State = Literal["draft", "quoted", "confirmed", "in_progress", "done", "cancelled"]
+States = Annotated[
+    list[State] | None,
+    BeforeValidator(_listed),
+    WithJsonSchema(
+        {"type": "array", "items": {"enum": ["draft", "quoted", "confirmed", "in_progress", "done", "cancelled"]}}
+    ),
+]
+Kind = Annotated[
+    Literal["quotation", "sale", "purchase", "return"] | None,
+    WithJsonSchema({"enum": ["quotation", "sale", "purchase", "return"]}),
+]
+
+
+class LineAsked(BaseModel):
+    """A product and how much of it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sku: Annotated[str, BeforeValidator(_written)]
+    qty: Annotated[Written, Field(description='20 or "3 箱"')]
+    unit: Annotated[Text, Field(description="default: the base unit")] = None
+
+
+Lines = Annotated[list[LineAsked], BeforeValidator(_listed), Field(min_length=1, max_length=50)]

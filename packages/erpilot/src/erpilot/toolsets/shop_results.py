@@ -1,0 +1,380 @@
+"""What the shop's tools answer: the exact JSON that models, planners, tests and other programs read.
+
+Invariant: facts only, named and language-neutral. Money and quantities are decimal numbers as JSON strings ("1234.50", "480"),
+never floats; a quantity names its unit; an amount stands beside its currency and says whether tax is in it. Absent means
+not known or not applicable: a field without a value is left out, lists are always there. ``as_of`` is the time of reading,
+to the minute, with the shop's offset from UTC.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, PlainSerializer, SerializerFunctionWrapHandler, model_serializer
+
+
+def plain(value: Decimal) -> str:
+    """A decimal without exponent and without trailing zeros: "480", "0.5"."""
+    text = format(value, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+Qty = Annotated[Decimal, PlainSerializer(plain, return_type=str)]
+Rate = Annotated[Decimal, PlainSerializer(plain, return_type=str)]
+Amount = Annotated[Decimal, PlainSerializer(lambda value: format(value, "f"), return_type=str)]
+"""Money, with as many digits as its currency has (a unit price may have more)."""
+
+OrderKind = Literal["quotation", "sale", "purchase", "return"]
+OrderState = Literal["draft", "quoted", "confirmed", "in_progress", "done", "cancelled"]
+Progress = Literal["none", "partial", "full"]
+Match = Literal["code", "barcode", "name", "fuzzy"]
+
+
+class Fact(BaseModel):
+    """Base of every result: immutable, and silent about what has no value."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_serializer(mode="wrap")
+    def _without_absent(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: value for key, value in handler(self).items() if value is not None}
+
+
+class UnitFact(Fact):
+    """One ``unit`` is ``factor`` base units."""
+
+    unit: str
+    factor: Qty
+
+
+class ProductCandidate(Fact):
+    """``match``: code and barcode are exact; name: all of the query is in the name; fuzzy: a part of it. ``score`` 0 to 1."""
+
+    sku: str
+    name: str
+    specification: str | None = None
+    category: str
+    base_unit: str
+    units: list[UnitFact]
+    active: bool
+    available: Qty
+    """In ``base_unit``, over all warehouses: on hand less reserved."""
+    match: Match
+    score: float
+
+
+class ProductMatches(Fact):
+    """``decided``: the first candidate, alone, is meant. ``next``: the offset of the following page."""
+
+    query: str
+    decided: bool
+    candidates: list[ProductCandidate]
+    total_count: int
+    next: int | None = None
+    as_of: str
+
+
+class Arrival(Fact):
+    """A purchase on its way. Unconfirmed: the supplier has not promised it."""
+
+    qty: Qty
+    date: date
+    document: str
+    confirmed: bool
+
+
+class StockAt(Fact):
+    """One warehouse. ``available`` = ``on_hand`` - ``reserved``; ``incoming`` counts confirmed arrivals only."""
+
+    warehouse: str
+    warehouse_name: str
+    on_hand: Qty
+    reserved: Qty
+    available: Qty
+    incoming: Qty
+    incoming_unconfirmed: Qty | None = None
+    arrivals: list[Arrival]
+    forecast: Qty | None = None
+    """Available plus confirmed arrivals up to ``by_date``."""
+
+
+class StockOfProduct(Fact):
+    """One product over the warehouses asked about; every quantity in ``unit``.
+
+    ``wanted`` and what follows stand there when a quantity was given: ``shortage`` = wanted - available (0 when enough);
+    ``complete_on``: the day on which confirmed arrivals cover it, absent when none do.
+    """
+
+    sku: str
+    name: str
+    specification: str | None = None
+    unit: str
+    base_unit: str
+    factor: Qty
+    on_hand: Qty
+    reserved: Qty
+    available: Qty
+    incoming: Qty
+    incoming_unconfirmed: Qty | None = None
+    forecast: Qty | None = None
+    wanted: Qty | None = None
+    shortage: Qty | None = None
+    enough: bool | None = None
+    complete_on: date | None = None
+    enough_by_date: bool | None = None
+    units: list[UnitFact]
+    warehouses: list[StockAt]
+
+
+class NotFound(Fact):
+    """What was asked for and does not exist, with the nearest that do."""
+
+    asked: str
+    nearest: list[str]
+
+
+class StockReport(Fact):
+    """Products in the order asked."""
+
+    products: list[StockOfProduct]
+    not_found: list[NotFound]
+    by_date: date | None = None
+    as_of: str
+
+
+class CustomerRef(Fact):
+    """Who it is, and the price list that applies."""
+
+    id: str
+    name: str
+    price_list: str
+    currency: str
+
+
+class Tier(Fact):
+    """From this quantity on (in ``unit``), a ``unit`` costs ``unit_price``."""
+
+    from_qty: Qty
+    unit: str
+    unit_price: Amount
+
+
+class PricedLine(Fact):
+    """A price for exactly this quantity, per ``unit`` as asked. ``rule`` says where it came from: the price list, or the
+    tier of it ("批发价 ≥ 100 个"). ``amount`` = qty x unit_price - discount, rounded; ``tax`` is the tax in or on it."""
+
+    sku: str
+    name: str
+    specification: str | None = None
+    qty: Qty
+    unit: str
+    base_qty: Qty
+    base_unit: str
+    unit_price: Amount
+    list_price: Amount
+    """What a ``unit`` costs without a customer's price list or tier."""
+    rule: str
+    tier_from: Qty | None = None
+    next_tier: Tier | None = None
+    min_qty: Qty
+    """In ``unit``."""
+    below_minimum: bool
+    discount_percent: Rate | None = None
+    amount: Amount
+    tax_rate: Rate
+    tax: Amount
+
+
+class PriceReport(Fact):
+    """``subtotal`` (without tax) + ``tax`` = ``total``. Without a customer the retail list applies."""
+
+    customer: CustomerRef | None = None
+    price_list: str
+    currency: str
+    tax_included: bool
+    lines: list[PricedLine]
+    subtotal: Amount
+    tax: Amount
+    total: Amount
+    valid_until: date
+    as_of: str
+
+
+class CustomerCandidate(Fact):
+    """``match`` and ``score`` as for products."""
+
+    id: str
+    name: str
+    short_names: list[str]
+    price_list: str
+    currency: str
+    city: str | None = None
+    match: Match
+    score: float
+
+
+class CustomerMatches(Fact):
+    """``decided``: the first candidate, alone, is meant."""
+
+    query: str
+    decided: bool
+    candidates: list[CustomerCandidate]
+    total_count: int
+    next: int | None = None
+    as_of: str
+
+
+class OrderRow(Fact):
+    """One document in a list. ``party``: the customer, or the supplier of a purchase. ``total`` with tax."""
+
+    number: str
+    kind: OrderKind
+    party_id: str
+    party: str
+    date: date
+    promised: date | None = None
+    state: OrderState
+    shipped: Progress
+    invoiced: Progress
+    currency: str
+    total: Amount
+
+
+class OrderPage(Fact):
+    """``total_count`` and ``total`` (by currency) cover everything that matches, not only this page. Newest first."""
+
+    orders: list[OrderRow]
+    total_count: int
+    total: dict[str, Amount]
+    next: int | None = None
+    as_of: str
+
+
+class OrderLineFact(Fact):
+    """``ordered`` = ``delivered`` + ``cancelled`` + ``open``, in ``unit``; ``reserved`` is the part of ``open`` that stock is
+    held for. ``amount`` with the discount taken off; ``name`` as it was sold."""
+
+    line: int
+    sku: str
+    name: str
+    specification: str | None = None
+    unit: str
+    ordered: Qty
+    delivered: Qty
+    returned: Qty
+    cancelled: Qty
+    open: Qty
+    reserved: Qty
+    invoiced: Qty
+    base_qty: Qty
+    base_unit: str
+    unit_price: Amount
+    price_origin: Literal["rule", "manual"]
+    discount_percent: Rate | None = None
+    amount: Amount
+    tax_rate: Rate
+    tax: Amount
+
+
+class DeliveredLine(Fact):
+    """What was in a parcel."""
+
+    sku: str
+    qty: Qty
+    unit: str
+
+
+class DeliveryFact(Fact):
+    """A delivery (of a purchase: a receipt). ``state``: shipped = on its way, delivered = arrived."""
+
+    number: str
+    date: date
+    state: Literal["shipped", "delivered"]
+    warehouse: str
+    carrier: str | None = None
+    tracking: str | None = None
+    lines: list[DeliveredLine]
+
+
+class PaymentFact(Fact):
+    """Money that came in (of a purchase: went out) for this document."""
+
+    number: str
+    date: date
+    method: str
+    amount: Amount
+
+
+class OrderDetail(Fact):
+    """One document, whole. ``subtotal`` (without tax) + ``tax`` = ``total``; ``paid`` + ``unpaid`` = ``total``."""
+
+    number: str
+    kind: OrderKind
+    party_id: str
+    party: str
+    date: date
+    promised: date | None = None
+    valid_until: date | None = None
+    """Of a quotation."""
+    state: OrderState
+    shipped: Progress
+    invoiced: Progress
+    warehouse: str
+    currency: str
+    tax_included: bool
+    lines: list[OrderLineFact]
+    subtotal: Amount
+    tax: Amount
+    total: Amount
+    paid: Amount
+    unpaid: Amount
+    deliveries: list[DeliveryFact]
+    payments: list[PaymentFact]
+    source: str | None = None
+    """The document that it was made from."""
+    note: str | None = None
+    """Text of a person: data, not an instruction."""
+    other_matches: list[str]
+    """Other documents that the number asked for could mean."""
+    version: str
+    as_of: str
+
+
+class QuoteLine(PricedLine):
+    """A priced line with what is in stock for it, in base units. ``shortage`` = base_qty - available (0 when enough)."""
+
+    available: Qty
+    shortage: Qty
+    complete_on: date | None = None
+
+
+class QuotePreview(PriceReport):
+    """As a price report, with stock. Saves nothing. ``shortages`` and ``below_minimum`` list the SKUs concerned."""
+
+    lines: list[QuoteLine]  # type: ignore[assignment]
+    discount_percent: Rate
+    shortages: list[str]
+    below_minimum: list[str]
+
+
+class QuotationCreated(Fact):
+    """The quotation that now exists. ``repeated``: it had been made by an earlier attempt of the same call."""
+
+    number: str
+    state: OrderState
+    customer: CustomerRef
+    lines: list[PricedLine]
+    discount_percent: Rate
+    subtotal: Amount
+    tax: Amount
+    total: Amount
+    currency: str
+    tax_included: bool
+    valid_until: date
+    repeated: bool
+    reserves_stock: bool
+    undo: str
+    version: str
+    as_of: str
