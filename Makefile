@@ -39,7 +39,7 @@ lint: setup ## style, formatting, types, direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 format: setup ## let ruff repair style and formatting
 	$(BIN)/ruff check --fix .
