@@ -58,8 +58,8 @@ class Partial(Struct, frozen=True):
 class ModelError(AgentError):
     """The endpoint refused, failed or could not be reached.
 
-    ``retryable``: worth sending again after ``retry_after`` seconds, or with ``remedy`` applied. ``partial`` is what had
-    been read before; a retry starts from nothing.
+    ``retryable``: worth sending again after ``retry_after`` seconds, or with ``remedy`` applied (to ``param``, which goes
+    by ``replacement`` there). ``code`` is as on the wire. ``partial`` is what had been read before; a retry starts from nothing.
     """
 
     def __init__(
@@ -71,8 +71,9 @@ class ModelError(AgentError):
         retry_after: float | None = None,
         remedy: str | None = None,
         status: int | None = None,
-        code: str | None = None,
+        code: str | int | None = None,
         param: str | None = None,
+        replacement: str | None = None,
         failed_generation: str | None = None,
         partial: Partial | None = None,
     ) -> None:
@@ -85,6 +86,7 @@ class ModelError(AgentError):
         self.status = status
         self.code = code
         self.param = param
+        self.replacement = replacement
         self.failed_generation = failed_generation
         self.partial = partial or Partial()
 

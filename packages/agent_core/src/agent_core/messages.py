@@ -94,6 +94,10 @@ class StreamEnd(Struct, frozen=True):
     flags: tuple[str, ...] = ()
     replay: dict[str, Any] | None = None
     """Provider keys that the assistant message of the next request must carry, for this endpoint only."""
+    audio_transcript: str | None = None
+    """What was said in an audio answer."""
+    other_choices: tuple[dict[str, Any], ...] = ()
+    """The alternatives, where more than one was asked for: index, text, finish_reason, tool_calls."""
 
 
 ModelEvent = TextDelta | ReasoningDelta | TextWithdrawn | ToolCall | StreamEnd
