@@ -58,8 +58,9 @@ class Partial(Struct, frozen=True):
 class ModelError(AgentError):
     """The endpoint refused, failed or could not be reached.
 
-    ``retryable``: worth sending again after ``retry_after`` seconds, or with ``remedy`` applied (to ``param``, which goes
-    by ``replacement`` there). ``code`` is as on the wire. ``partial`` is what had been read before; a retry starts from nothing.
+    ``retryable``: worth sending again after ``retry_after`` seconds, or with ``remedy`` applied (to ``param``, which
+    goes by ``replacement`` there). ``code`` is as on the wire. ``partial`` is what had been read before; a retry starts
+    from nothing.
     """
 
     def __init__(

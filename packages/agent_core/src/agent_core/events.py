@@ -1,133 +1,32 @@
-"""Every event of the log: frozen, tagged by ``type``, versioned by ``v``; how they are encoded and read back.
+"""Every event of the log: frozen, tagged by ``type``, versioned by ``v``.
 
 Invariant: what was once written stays readable for ever. A type is never reused for another meaning; a field is only
-added, with a default; a change of meaning raises ``VERSION`` and adds an upcaster. Unknown fields and unknown types survive,
-because stores keep and hand on the payload's bytes and ``UnknownEvent`` carries them.
+added, with a default; a change of meaning raises the default of ``v`` and adds an upcaster (see ``codec``). Unknown
+fields and types survive, because stores keep and hand on the payload's bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from decimal import Decimal
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-import msgspec
 from msgspec import Struct
 
-from .errors import ToolErrorType
 from .messages import Event, ReasoningDelta, TextDelta, TextWithdrawn, ToolCall, Usage
+from .values import Artifact as Artifact
+from .values import Change as Change
+from .values import Cost as Cost
+from .values import Fault as Fault
+from .values import Figure as Figure
+from .values import FilePart as FilePart
+from .values import Frozen as Frozen
+from .values import Manifest as Manifest
+from .values import Parent as Parent
+from .values import Part as Part
+from .values import Preview as Preview
+from .values import TextPart as TextPart
+from .values import Truncation as Truncation
 
-# --- values inside events ------------------------------------------------------------------------------------------------
-
-
-class TextPart(Struct, frozen=True, tag_field="kind", tag="text"):
-    """Text as it was written."""
-
-    text: str
-
-
-class FilePart(Struct, frozen=True, tag_field="kind", tag="file"):
-    """A file, kept by the hash of its content."""
-
-    name: str
-    media_type: str
-    content: str
-    size: int
-
-
-Part = TextPart | FilePart
-
-
-class Frozen(Struct, frozen=True, omit_defaults=True):
-    """Something volatile (today's date, a recalled fragment) as it was when the message was sent."""
-
-    kind: str
-    text: str
-    sources: tuple[int, ...] = ()
-    """Events it was taken from."""
-
-
-class Parent(Struct, frozen=True):
-    """Where a forked session branched off: it inherits the parent's events 1 to ``seq``."""
-
-    session_id: str
-    seq: int
-
-
-class Manifest(Struct, frozen=True, omit_defaults=True):
-    """Which stored contents a request was made of.
-
-    The messages are those of the request of the ``StepStarted`` at event ``base`` followed by ``added``; without a base,
-    ``added`` alone. ``frame`` and ``tools`` are contents too (see ``messages.Wire``).
-    """
-
-    added: tuple[str, ...]
-    frame: str
-    tools: str | None = None
-    base: int | None = None
-
-
-class Cost(Struct, frozen=True):
-    """Money, exact."""
-
-    amount: Decimal
-    currency: str
-
-
-class Fault(Struct, frozen=True, omit_defaults=True):
-    """Why a call has no result, for whoever can act on it."""
-
-    type: ToolErrorType
-    message: str
-    hint: str | None = None
-
-
-class Truncation(Struct, frozen=True):
-    """How much of an output the model was given, in characters, and the whole by hash."""
-
-    total: int
-    shown: int
-    whole: str | None = None
-
-
-class Artifact(Struct, frozen=True):
-    """A file that a call produced, kept by hash."""
-
-    name: str
-    media_type: str
-    content: str
-    size: int
-
-
-class Change(Struct, frozen=True):
-    """One field of one record, before and after, in the words of the shop."""
-
-    field: str
-    before: str | None
-    after: str | None
-    record: str | None = None
-
-
-class Preview(Struct, frozen=True, omit_defaults=True):
-    """What a write would do, for the person who decides."""
-
-    title: str
-    changes: tuple[Change, ...] = ()
-    notes: tuple[str, ...] = ()
-    asked_by: str | None = None
-    """The record whose text led to the call, where known."""
-
-
-class Figure(Struct, frozen=True, omit_defaults=True):
-    """A number of an answer and where it came from."""
-
-    text: str
-    call_id: str | None = None
-    path: str | None = None
-    derivation: str | None = None
-
-
-# --- durable events ------------------------------------------------------------------------------------------------------
+# --- durable events
 
 EndReason = Literal[
     "completed", "max_steps", "guard", "budget", "interrupted", "awaiting_approval", "model_error", "error"
@@ -403,7 +302,7 @@ DurableEvent = (
 )
 
 
-# --- events that are only shown ------------------------------------------------------------------------------------------
+# --- events that are only shown
 
 
 class ToolProgress(Event, frozen=True):
@@ -435,53 +334,3 @@ class Recorded(Struct, frozen=True):
     at: float
     event: AnyEvent
     hash: str | None = None
-
-
-# --- encoding ------------------------------------------------------------------------------------------------------------
-
-Upcaster = Callable[[dict[str, Any]], dict[str, Any]]
-UPCASTERS: dict[tuple[str, int], Upcaster] = {}
-"""(type, version) to a function that turns a payload of that version into one of the next."""
-
-_BY_TYPE: dict[str, type[Event]] = {cls.__name__: cls for cls in (*get_args(DurableEvent), *get_args(ShownEvent))}
-_CURRENT: dict[str, int] = {name: cls.__struct_defaults__[-1] for name, cls in _BY_TYPE.items()}
-_encoder = msgspec.json.Encoder()
-_decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(DurableEvent | ShownEvent)
-
-
-def encode(event: AnyEvent) -> bytes:
-    """The payload as JSON bytes; the inverse of ``decode``."""
-    return event.payload if type(event) is UnknownEvent else _encoder.encode(event)
-
-
-def decode(payload: bytes) -> AnyEvent:
-    """Reads a payload of any version. Raises ``ValueError`` when it is not an event at all."""
-    try:
-        event: AnyEvent = _decoder.decode(payload)
-    except msgspec.ValidationError:
-        return _decode_foreign(payload)
-    except msgspec.DecodeError as error:
-        raise ValueError(f"not JSON: {error}") from None
-    return event if event.v == _CURRENT[type(event).__name__] else _decode_foreign(payload)
-
-
-def type_name(event: AnyEvent) -> str:
-    """The tag under which the event is stored."""
-    return event.type if type(event) is UnknownEvent else type(event).__name__
-
-
-def _decode_foreign(payload: bytes) -> AnyEvent:
-    """A payload of an older or newer version, or of an unknown type."""
-    raw = msgspec.json.decode(payload)
-    if not isinstance(raw, dict) or not isinstance(raw.get("type"), str):
-        raise ValueError("an event is a JSON object with a type")
-    name, version = raw["type"], raw.get("v", 1)
-    if name not in _BY_TYPE or not isinstance(version, int) or version > _CURRENT[name]:
-        return UnknownEvent(type=name, payload=payload)
-    while version < _CURRENT[name]:
-        raw = UPCASTERS[name, version](raw)
-        version += 1
-    try:
-        return msgspec.convert({**raw, "v": version}, _BY_TYPE[name])  # type: ignore[return-value]
-    except msgspec.ValidationError as error:
-        raise ValueError(f"not a valid {name}: {error}") from None

@@ -1,7 +1,7 @@
 """The values that cross the model boundary: messages in, model events out.
 
-Invariant: no object of a vendor's SDK, of an HTTP client or of the event log appears here, so that a model client can be
-written against this module alone. Everything is frozen and encodes with msgspec.
+Invariant: no object of a vendor's SDK, of an HTTP client or of the event log appears here, so that a model client can
+be written against this module alone. Everything is frozen and encodes with msgspec.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class TextWithdrawn(Event, frozen=True):
 class ToolCall(Struct, frozen=True, omit_defaults=True):
     """One call as the model asked for it, whole.
 
-    ``arguments`` is JSON text. A call with an ``error`` is never run: it is answered with that error and goes back into the
-    history with ``{}`` for arguments, because endpoints refuse a history with broken JSON for ever.
+    ``arguments`` is JSON text. A call with an ``error`` is never run: it is answered with that error and goes back into
+    the history with ``{}`` for arguments, because endpoints refuse a history with broken JSON for ever.
     """
 
     id: str
@@ -126,8 +126,8 @@ class ToolSchema(Struct, frozen=True):
 class Wire(Struct, frozen=True):
     """One request as bytes: ``frame[0] + messages joined by a comma + frame[1] + tools + frame[2]``.
 
-    Cut this way, each message and each tool set is stored once, and a request can be rebuilt by code that knows nothing of
-    the endpoint. ``tools`` is empty when none are offered (``frame[1]`` then holds no key for them).
+    Cut this way, each message and each tool set is stored once, and a request can be rebuilt by code that knows nothing
+    of the endpoint. ``tools`` is empty when none are offered (``frame[1]`` then holds no key for them).
     """
 
     frame: tuple[str, str, str]
@@ -180,5 +180,3 @@ class WireModel(ModelClient, Protocol):
     def stream(self, wire: Wire, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> AsyncIterator[ModelEvent]:
         """Sends exactly ``wire``; the rest says what it was made of."""
         ...
-
-

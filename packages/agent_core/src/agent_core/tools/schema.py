@@ -1,7 +1,7 @@
 """Arguments of a tool: the JSON Schema that is sent, and the validation of what comes back.
 
-Invariant: the schema is inlined (no ``$ref``), carries no ``title`` annotation and no keyword that common endpoints refuse, and
-its key order is fixed; validation never changes the meaning of an argument.
+Invariant: the schema is inlined (no ``$ref``), carries no ``title`` annotation and no keyword that common endpoints
+refuse, and its key order is fixed; validation never changes the meaning of an argument.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ class InvalidArguments(ValueError):
 
 @dataclass(frozen=True)
 class Arguments:
-    """``schema``: JSON Schema of type object. ``validate``: plain values in, keyword arguments for the function out (raises
-    ``InvalidArguments``). ``dump``: those keyword arguments as plain JSON values again, for the canonical form."""
+    """``schema``: JSON Schema of type object. ``validate``: plain values in, keyword arguments for the function out
+    (raises ``InvalidArguments``). ``dump``: those keyword arguments as plain JSON values again, for the canonical
+    form.
+    """
 
     schema: dict[str, Any]
     validate: Callable[[dict[str, Any]], dict[str, Any]]
@@ -49,8 +51,8 @@ def arguments_from_signature(name: str, function: Callable[..., Any], *, skip: s
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
         fields[parameter.name] = (hints[parameter.name], default)
     # Aliases keep parameters such as "schema" or "copy" from shadowing attributes of the model class.
-    safe = {f"p_{key}": (kind, _aliased(default, key)) for key, (kind, default) in fields.items()}
-    model = create_model(f"{name}_arguments", __config__=ConfigDict(extra="forbid", populate_by_name=False), **safe)
+    safe: Any = {f"p_{key}": (kind, _aliased(default, key)) for key, (kind, default) in fields.items()}
+    model = create_model(f"{name}_arguments", __config__=ConfigDict(extra="forbid"), **safe)
     keys = tuple(fields)
 
     def validate(raw: dict[str, Any]) -> dict[str, Any]:
@@ -182,4 +184,11 @@ def _python_type(schema: Any) -> Any:
     return simple.get(kind, Any)
 
 
-__all__ = ["Arguments", "BaseModel", "InvalidArguments", "arguments_from_schema", "arguments_from_signature", "clean_schema"]
+__all__ = [
+    "Arguments",
+    "BaseModel",
+    "InvalidArguments",
+    "arguments_from_schema",
+    "arguments_from_signature",
+    "clean_schema",
+]

@@ -1,7 +1,7 @@
 """What a tool is: a function, its schema, its tier, and how careful the runtime has to be with it.
 
-Invariant: everything the runtime decides about a call (ask, retry, run again after a crash) is declared here as data; the
-function itself only does the work.
+Invariant: everything the runtime decides about a call (ask, retry, run again after a crash) is declared here as data;
+the function itself only does the work.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Tier(StrEnum):
     DANGEROUS = "DANGEROUS"
 
 
-def _silent(text: str, fraction: float | None = None) -> None:
-    del text, fraction
+def silent(text: str, fraction: float | None = None) -> None:
+    """Progress that nobody watches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class ToolContext:
     attempt: int = 1
     user: str | None = None
     tenant: str | None = None
-    progress: Progress = _silent
+    progress: Progress = silent
     """``progress(text, fraction)``: shown to people while the tool runs."""
 
 
@@ -53,9 +53,10 @@ Previewer = Callable[..., Awaitable[Preview]]
 class Tool:
     """A callable the model can ask for.
 
-    ``timeout`` in seconds per attempt; ``max_output`` in characters that the model is given; ``retries`` after a ``timeout``
-    or ``execution`` error, only where ``idempotent`` (a READ always is). ``preview`` gets the same arguments as the function
-    and says what it would change; ``target`` names the record a call is about, for grants and for the question.
+    ``timeout`` in seconds per attempt; ``max_output`` in characters that the model is given; ``retries`` after a
+    ``timeout`` or ``execution`` error, only where ``idempotent`` (a READ always is). ``preview`` gets the same
+    arguments as the function and says what it would change; ``target`` names the record a call is about, for grants and
+    for the question.
     """
 
     name: str
@@ -98,7 +99,9 @@ class Tool:
         tier: Tier = Tier.READ,
         **settings: Any,
     ) -> Tool:
-        """A tool from a JSON Schema; ``handler`` is called with the arguments by keyword (and the context, if it asks)."""
+        """A tool from a JSON Schema; ``handler`` is called with the arguments by keyword (and the context, if it
+        asks).
+        """
         return cls(
             name,
             description,

@@ -1,0 +1,147 @@
+"""What to do next: the one decision that a fresh run, a resume after a crash and an answered approval all share.
+
+Invariant: ``next_action`` is pure. Whatever needs the world is an action; its result comes back as an event.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from . import events as ev
+from .context.build import compaction
+from .state import Call, Run, State
+from .tools.faults import finished_with
+
+
+class Idle(Struct, frozen=True):
+    """No run is going on."""
+
+
+class CallModel(Struct, frozen=True):
+    """Send a request; not before ``not_before`` (Unix seconds)."""
+
+    step: int
+    attempt: int
+    not_before: float | None = None
+
+
+class SettleCalls(Struct, frozen=True):
+    """Judge these calls: answer, ask a person, run, or run again what a crash left open."""
+
+    call_ids: tuple[str, ...]
+
+
+class Note(Struct, frozen=True):
+    """Append these events: a decision that needs nothing of the world."""
+
+    events: tuple[ev.DurableEvent, ...]
+
+
+class Finish(Struct, frozen=True):
+    """End the run."""
+
+    reason: ev.EndReason
+    message: str | None = None
+
+
+Action = Idle | CallModel | SettleCalls | Note | Finish
+
+NUDGES = {
+    "empty_response": "[Your last answer was empty. Answer the question, or call a tool.]",
+    "reasoning_only": "[Your last message held no answer, only reasoning. Give the answer.]",
+    "announced_calls_missing": "[You announced a tool call but none arrived. Call the tool, or answer.]",
+    "unfinished_text_call": "[Your last tool call was not complete. Call the tool again, or answer.]",
+    "call_in_reasoning": "[Your tool call stood inside your reasoning and was not run. Call the tool, or answer.]",
+}
+"""Flags of an answer that is none, and what the model is told about it, once per run each."""
+
+
+def next_action(state: State, now: float, system_prompt: str) -> Action:
+    """The next action of the session's run; ``now`` in Unix seconds. ``system_prompt`` is the environment's content."""
+    run = state.run
+    if run is None or run.end is not None:
+        return Idle()
+    open_calls = state.open_calls()
+    if run.interrupted or run.ending is not None:
+        if open_calls:
+            return Note(tuple(_close(call, run) for call in open_calls))
+        if run.interrupted:
+            return Finish("interrupted", "The run was interrupted.")
+        return Finish("guard", f"The guard {run.ending} ended the run.")
+    if ready := [call for call in open_calls if call.status != "asked" or _expired(call, now)]:
+        return SettleCalls(tuple(call.call.id for call in ready))
+    if waits(state, now):
+        return Finish("awaiting_approval", "A person has to decide before the run goes on.")
+    newest = state.entries[-1] if state.entries else None
+    if newest is None:
+        return Finish("error", "There is nothing to answer.")
+    if newest.message.role == "assistant" and not newest.calls:
+        return _after_answer(run, newest.message.content)
+    if run.failure is not None:
+        return Finish("model_error", run.failure)
+    if (stop := _over_budget(run, now)) is not None:
+        return stop
+    environment = run.environment
+    if run.attempt == 0:
+        compacted = compaction(state, environment.config.context, system_prompt, environment.tool_tokens)
+        if compacted is not None:
+            return Note((compacted,))
+    return CallModel(run.steps + 1, run.attempt + 1, run.retry_at)
+
+
+def waits(state: State, now: float) -> bool:
+    """Whether only a person can bring the session on: a question is open, or the outcome of a call is not known."""
+    open_calls = state.open_calls()
+    if open_calls:
+        return all(call.status == "asked" and not _expired(call, now) for call in open_calls)
+    return any(call.status == "uncertain" for entry in state.entries[-1:] for call in entry.calls)
+
+
+def close_calls(state: State) -> tuple[ev.DurableEvent, ...]:
+    """Results for all open calls of a session whose conversation goes on without them."""
+    return tuple(_close(call, state.run) for call in state.open_calls())
+
+
+def _close(call: Call, run: Run | None) -> ev.ToolCallFinished:
+    if call.status == "started" and (run is None or run.rules(call.call.name).tier != "READ"):
+        return finished_with(
+            call,
+            ev.Fault(
+                "uncertain",
+                "The call was started and then interrupted; whether it took effect is not known.",
+                "Look the record up before you try again.",
+            ),
+        )
+    return finished_with(call, ev.Fault("cancelled", "The call was not carried out: the run was stopped before it."))
+
+
+def _after_answer(run: Run, content: str | None) -> Action:
+    flag = next((flag for flag in run.flags if flag in NUDGES), None)
+    if flag is None and not (content or "").strip():
+        flag = "empty_response"
+    if flag is None:
+        return Finish("completed")
+    if flag in run.nudged:
+        return Finish("model_error", f"The model gave no usable answer ({flag}).")
+    if run.steps >= run.environment.config.max_steps:
+        return Finish("max_steps", f"The limit of {run.environment.config.max_steps} steps was reached.")
+    return Note((ev.GuardTripped(guard=flag, action="warned", evidence={"step": run.steps, "note": NUDGES[flag]}),))
+
+
+def _over_budget(run: Run, now: float) -> Finish | None:
+    config = run.environment.config
+    if run.steps >= config.max_steps:
+        return Finish("max_steps", f"The limit of {config.max_steps} steps was reached.")
+    spent = (run.usage.prompt_tokens or 0) + (run.usage.completion_tokens or 0)
+    if config.max_tokens is not None and spent >= config.max_tokens:
+        return Finish("budget", f"The limit of {config.max_tokens} tokens per run was reached ({spent} used).")
+    if config.max_cost is not None and run.cost is not None and run.cost.amount >= config.max_cost:
+        money = f"{config.max_cost} {run.cost.currency}"
+        return Finish("budget", f"The limit of {money} per run was reached ({run.cost.amount:f} spent).")
+    if config.max_seconds is not None and run.seconds(now) >= config.max_seconds:
+        return Finish("budget", f"The limit of {config.max_seconds:g} seconds per run was reached.")
+    return None
+
+
+def _expired(call: Call, now: float) -> bool:
+    return call.deadline is not None and now >= call.deadline

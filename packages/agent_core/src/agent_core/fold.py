@@ -1,0 +1,284 @@
+"""The fold: how each event moves the state of a session on.
+
+Invariant: ``apply`` is a function of the state, the event and content-addressed data only (no clock, no I/O), so
+folding the same log always gives the same state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from . import events as ev
+from .context.tokens import estimate_message
+from .messages import Message
+from .state import Call, Contents, Entry, Repeat, Run, State, digest_parts, environment_of, result_digest
+from .text import clip
+
+
+def fold(items: Iterable[ev.Recorded], contents: Contents, state: State | None = None) -> State:
+    """The state after ``items``, from the beginning or from an earlier ``state`` (which is left alone)."""
+    folded = State() if state is None else msgspec.convert(msgspec.to_builtins(state), State)
+    for item in items:
+        apply(folded, item, contents)
+    return folded
+
+
+def message_text(parts: tuple[ev.Part, ...], context: tuple[ev.Frozen, ...]) -> str:
+    """What the model reads of a user message: the text, then what was frozen into it."""
+    text = "\n\n".join(part.text if isinstance(part, ev.TextPart) else f"[file: {part.name}]" for part in parts)
+    frozen = "\n".join(f"[{item.kind}: {item.text}]" for item in context)
+    return f"{text}\n\n{frozen}" if frozen else text
+
+
+def apply(state: State, item: ev.Recorded, contents: Contents) -> None:
+    """Moves ``state`` one event on, in place. Events of unknown types only move ``seq``."""
+    event, seq = item.event, item.seq
+    if seq is None:
+        return
+    state.seq = seq
+    run = state.run
+    if run is not None and run.end is None:
+        run.active, run.last_at = run.seconds(item.at), item.at
+    if isinstance(event, ev.RunStarted):
+        _run_started(state, event, item, contents)
+    elif (handler := _HANDLERS.get(type(event))) is not None:
+        handler(state, event, seq, item)
+
+
+def _session_started(state: State, event: ev.SessionStarted, seq: int, item: ev.Recorded) -> None:
+    state.session_id, state.salt = item.session_id, event.salt
+    state.owner, state.tenant, state.profile, state.parent = event.owner, event.tenant, event.profile, event.parent
+    if event.parent is not None:  # a fork: the conversation comes along, what is open and what was trusted does not
+        state.run, state.queue, state.grants = None, [], {}
+        state.manifest, state.manifest_seq = [], 0
+
+
+def _run_started(state: State, event: ev.RunStarted, item: ev.Recorded, contents: Contents) -> None:
+    environment = environment_of(contents[event.environment])
+    before = state.run
+    run = Run(event.run_id, event.by, environment, event.environment, event.model, item.at)
+    if before is not None and event.resumes == before.run_id:
+        run.steps, run.calls, run.usage, run.cost = before.steps, before.calls, before.usage, before.cost
+        run.repeats, run.refused, run.nudged = before.repeats, before.refused, before.nudged
+    state.run = run
+
+
+def _user_message(state: State, event: ev.UserMessage, seq: int, item: ev.Recorded) -> None:
+    _add(state, seq, Message("user", message_text(event.content, event.context)))
+    if event.client_message_id is not None:
+        state.said[event.client_message_id] = digest_parts(event.content)
+        state.queue = [queued for queued in state.queue if queued.client_message_id != event.client_message_id]
+
+
+def _message_queued(state: State, event: ev.MessageQueued, seq: int, item: ev.Recorded) -> None:
+    state.queue.append(event)
+    if event.client_message_id is not None:
+        state.said[event.client_message_id] = digest_parts(event.content)
+
+
+def _step_started(state: State, event: ev.StepStarted, seq: int, item: ev.Recorded) -> None:
+    run = state.run
+    if run is not None:
+        run.attempt, run.retry_at = event.attempt, None
+    if event.request.base is None:
+        state.manifest = list(event.request.added)
+    else:
+        state.manifest.extend(event.request.added)
+    state.manifest_seq = seq
+
+
+def _attempt_failed(state: State, event: ev.ModelAttemptFailed, seq: int, item: ev.Recorded) -> None:
+    run = state.run
+    if run is None:
+        return
+    if event.wait is None:
+        run.failure = event.message
+    else:
+        run.waited += event.wait
+        run.retry_at = item.at + event.wait
+
+
+def _assistant_message(state: State, event: ev.AssistantMessage, seq: int, item: ev.Recorded) -> None:
+    message = Message(
+        "assistant", event.content or event.refusal, event.tool_calls, replay=event.replay, origin=event.origin
+    )
+    entry = _add(state, seq, message)
+    entry.calls = [Call(call, index, seq) for index, call in enumerate(event.tool_calls)]
+    if state.run is not None:
+        state.run.steps += 1
+        state.run.attempt, state.run.waited = 0, 0.0
+        state.run.flags = event.flags
+
+
+def _step_end(state: State, event: ev.StepEnd, seq: int, item: ev.Recorded) -> None:
+    run = state.run
+    if run is None:
+        return
+    run.usage = run.usage.plus(event.usage)
+    if event.cost is not None:
+        run.cost = event.cost if run.cost is None else ev.Cost(run.cost.amount + event.cost.amount, event.cost.currency)
+
+
+def _approval_requested(state: State, event: ev.ApprovalRequested, seq: int, item: ev.Recorded) -> None:
+    if (call := state.find_call(event.call_id)) is not None:
+        call.status, call.digest, call.arguments = "asked", event.digest, event.arguments
+        call.deadline = event.deadline
+
+
+def _approval_decided(state: State, event: ev.ApprovalDecided, seq: int, item: ev.Recorded) -> None:
+    call = state.find_call(event.call_id)
+    if call is None or call.status != "asked" or call.digest != event.digest:
+        return
+    call.reason, call.decision = event.reason, event.decision
+    if event.decision == "approved" and event.arguments is not None:  # edited: a new question, with a new digest
+        call.call = msgspec.structs.replace(call.call, arguments=event.arguments, repaired=False)
+        call.status, call.digest, call.arguments, call.decision = "new", None, None, None
+    else:
+        call.status = "approved" if event.decision == "approved" else "denied"
+        if event.decision == "expired":
+            call.deadline = 0.0
+
+
+def _trust_granted(state: State, event: ev.TrustGranted, seq: int, item: ev.Recorded) -> None:
+    state.grants[event.grant_id] = event
+
+
+def _trust_revoked(state: State, event: ev.TrustRevoked, seq: int, item: ev.Recorded) -> None:
+    state.grants.pop(event.grant_id, None)
+
+
+def _call_started(state: State, event: ev.ToolCallStarted, seq: int, item: ev.Recorded) -> None:
+    call = state.find_call(event.call_id)
+    if call is None:
+        return
+    if call.attempts == 0 and state.run is not None:
+        state.run.calls += 1
+        state.session_calls += 1
+    call.status, call.attempts, call.digest = "started", event.attempt, event.digest
+
+
+def _call_finished(state: State, event: ev.ToolCallFinished, seq: int, item: ev.Recorded) -> None:
+    call = state.find_call(event.call_id)
+    if call is None or call.result is not None:
+        return
+    uncertain = event.error is not None and event.error.type == "uncertain"
+    call.status = "uncertain" if uncertain else "done"
+    _give_result(call, event.content, seq)
+    run = state.run
+    if run is None or not event.digest:
+        return
+    if run.rules(event.tool).tier != "READ":
+        run.repeats.clear()
+        run.refused.clear()
+    elif call.attempts or event.cached:
+        key, result = f"{event.tool}:{event.digest}", result_digest(event.content)
+        known = run.repeats.get(key)
+        if known is None or known.result != result:
+            run.repeats[key] = Repeat(1, result)
+        else:
+            known.count += 1
+
+
+def _outcome_resolved(state: State, event: ev.OutcomeResolved, seq: int, item: ev.Recorded) -> None:
+    call = state.find_call(event.call_id)
+    if call is None or call.status != "uncertain":
+        return
+    if event.outcome == "send_again":
+        call.status, call.result = "approved", None
+    else:
+        call.status = "done"
+        if event.content is not None:
+            _give_result(call, event.content, seq)
+
+
+def _guard_tripped(state: State, event: ev.GuardTripped, seq: int, item: ev.Recorded) -> None:
+    run = state.run
+    if run is None:
+        return
+    if event.guard == "repeated_call" and isinstance(key := event.evidence.get("call"), str):
+        run.refused[key] = run.refused.get(key, 0) + 1
+    if event.action == "ended":
+        run.ending = event.guard
+    elif event.action == "warned":
+        run.nudged = (*run.nudged, event.guard)
+        if isinstance(note := event.evidence.get("note"), str):
+            _add(state, seq, Message("user", note)).note = True
+
+
+def _compacted(state: State, event: ev.ContextCompacted, seq: int, item: ev.Recorded) -> None:
+    if event.kind in ("dropped", "summarised"):
+        state.entries = [entry for entry in state.entries if entry.seq > event.to_seq]
+        state.dropped, state.summary = event.to_seq, event.summary
+    elif event.kind == "clipped" and event.keep is not None:
+        for entry in state.entries:
+            if event.from_seq <= entry.seq <= event.to_seq:
+                _clip_entry(entry, event.keep)
+    state.manifest, state.manifest_seq = [], 0
+
+
+def _rolled_back(state: State, event: ev.RolledBack, seq: int, item: ev.Recorded) -> None:
+    state.entries = [entry for entry in state.entries if entry.seq <= event.to_seq]
+    state.run, state.manifest, state.manifest_seq = None, [], 0
+    for entry in state.entries:
+        for call in entry.calls:
+            if call.result is None or call.result_seq > event.to_seq:
+                _give_result(call, CANCELLED, seq)
+                call.status = "done"
+
+
+def _interrupted(state: State, event: ev.RunInterrupted, seq: int, item: ev.Recorded) -> None:
+    if state.running and state.run is not None:
+        state.run.interrupted = True
+
+
+def _loop_end(state: State, event: ev.LoopEnd, seq: int, item: ev.Recorded) -> None:
+    if state.run is not None:
+        state.run.end = event
+
+
+CANCELLED = '{"error":{"type":"cancelled","message":"The call was not carried out: the run was stopped before it."}}'
+
+_HANDLERS: dict[type, Any] = {
+    ev.SessionStarted: _session_started,
+    ev.UserMessage: _user_message,
+    ev.MessageQueued: _message_queued,
+    ev.StepStarted: _step_started,
+    ev.ModelAttemptFailed: _attempt_failed,
+    ev.AssistantMessage: _assistant_message,
+    ev.StepEnd: _step_end,
+    ev.ApprovalRequested: _approval_requested,
+    ev.ApprovalDecided: _approval_decided,
+    ev.TrustGranted: _trust_granted,
+    ev.TrustRevoked: _trust_revoked,
+    ev.ToolCallStarted: _call_started,
+    ev.ToolCallFinished: _call_finished,
+    ev.OutcomeResolved: _outcome_resolved,
+    ev.GuardTripped: _guard_tripped,
+    ev.ContextCompacted: _compacted,
+    ev.RolledBack: _rolled_back,
+    ev.RunInterrupted: _interrupted,
+    ev.LoopEnd: _loop_end,
+}
+
+
+def _add(state: State, seq: int, message: Message) -> Entry:
+    entry = Entry(seq, message, estimate_message(message))
+    state.entries.append(entry)
+    return entry
+
+
+def _give_result(call: Call, content: str, seq: int) -> None:
+    call.result = Message("tool", content, tool_call_id=call.call.id)
+    call.result_seq, call.tokens = seq, estimate_message(call.result)
+
+
+def _clip_entry(entry: Entry, keep: int) -> None:
+    if entry.message.content and len(entry.message.content) > keep:
+        entry.message = msgspec.structs.replace(entry.message, content=clip(entry.message.content, keep))
+        entry.tokens = estimate_message(entry.message)
+    for call in entry.calls:
+        if call.result is not None and call.result.content and len(call.result.content) > keep:
+            _give_result(call, clip(call.result.content, keep), call.result_seq)

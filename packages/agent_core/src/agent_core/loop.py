@@ -1,0 +1,266 @@
+"""``AgentLoop``: the runtime as a library.
+
+Invariant: nothing here decides. Running, resuming and deciding append what was said and hand over to the one driver;
+state lives in the log alone, so any process can go on with any session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import aclosing
+from typing import Any
+
+import msgspec
+
+from . import events as ev
+from .config import LoopConfig, Price
+from .decide import close_calls, waits
+from .driver import Driver
+from .errors import Refused
+from .messages import ModelClient
+from .requests import RequestBuilder, environment
+from .session import LEASE_SECONDS, Session, new_salt, open_session
+from .state import State, digest_parts
+from .store.base import EventStore
+from .store.memory import MemoryStore
+from .store.sqlite import new_session_id
+from .text import encodable
+from .tools.registry import Registry
+from .tools.tool import Tool
+
+Content = str | Sequence[ev.Part]
+
+
+class AgentLoop:
+    """Runs conversations of one model with one set of tools over the logs of one store.
+
+    One object serves any number of sessions at once; one session is driven by one run at a time, over all processes.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: ModelClient,
+        tools: Iterable[Tool] = (),
+        store: EventStore | None = None,
+        config: LoopConfig | None = None,
+        price: Price | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.model, self.price, self.clock = model, price, clock
+        self.registry = Registry(tools)
+        self.store: EventStore = MemoryStore() if store is None else store
+        self.config = LoopConfig() if config is None else config
+        self._drivers: dict[str, Driver] = {}
+
+    async def run(
+        self,
+        content: Content,
+        session_id: str | None = None,
+        *,
+        by: str = "user",
+        client_message_id: str | None = None,
+        context: Sequence[ev.Frozen] = (),
+        profile: str | None = None,
+        owner: str | None = None,
+        tenant: str | None = None,
+    ) -> AsyncGenerator[ev.Recorded]:
+        """Says ``content`` in a session (a new one when ``session_id`` is None) and yields all that follows.
+
+        Raises ``UnknownSession``, ``Busy`` (another driver), ``Refused`` (the message id was used for something else),
+        ``StoreError``. A message that was said before under its id is not said again; its run is gone on with if it was
+        cut short.
+        """
+        parts = _parts(content)
+        started = ev.SessionStarted(owner=owner, tenant=tenant, profile=profile, salt=new_salt())
+        said = ev.UserMessage(content=parts, author=by, client_message_id=client_message_id, context=tuple(context))
+        session = (
+            Session(self.store, new_session_id()) if session_id is None else await open_session(self.store, session_id)
+        )
+        async with aclosing(self._drive(session, by, started if session_id is None else None, said)) as items:
+            async for item in items:
+                yield item
+
+    async def resume(self, session_id: str, *, by: str = "user") -> AsyncGenerator[ev.Recorded]:
+        """Goes on where the session stopped: after a crash, an interrupt, a failure or a decision. Yields nothing when
+        there is nothing to do (the run completed, or it still waits for a person).
+        """
+        session = await open_session(self.store, session_id)
+        async with aclosing(self._drive(session, by, None, None)) as items:
+            async for item in items:
+                yield item
+
+    async def decide(
+        self,
+        session_id: str,
+        call_id: str,
+        *,
+        approve: bool,
+        reason: str | None = None,
+        by: str = "user",
+        arguments: dict[str, Any] | None = None,
+        channel: str | None = None,
+    ) -> list[ev.Recorded]:
+        """Answers an ``ApprovalRequested``; ``resume`` goes on from there. ``arguments``: edited ones, which are asked
+        again.
+
+        Raises ``Refused`` when there is no such question, it was answered otherwise, or it has expired. Repeating an
+        answer is harmless.
+        """
+        edited = None if arguments is None else msgspec.json.encode(arguments).decode()
+        decision = "approved" if approve else "denied"
+
+        def decided(state: State) -> list[ev.DurableEvent]:
+            call = state.find_call(call_id)
+            if call is None or call.status == "new":
+                raise Refused(f"Session {session_id} has no question about call {call_id}.")
+            if call.status != "asked":
+                if call.decision == decision:
+                    return []
+                raise Refused(f"Call {call_id} is decided already: {call.decision or call.status}.")
+            if call.deadline is not None and self.clock() >= call.deadline:
+                raise Refused(f"The question about call {call_id} has expired; it has to be asked again.")
+            return [
+                ev.ApprovalDecided(
+                    call_id=call_id,
+                    digest=call.digest or "",
+                    decision="approved" if approve else "denied",
+                    by=by,
+                    reason=None if reason is None else encodable(reason),
+                    arguments=edited,
+                    channel=channel,
+                )
+            ]
+
+        return await (await open_session(self.store, session_id)).command(decided)
+
+    async def interrupt(self, session_id: str, *, by: str = "user", where: str | None = None) -> bool:
+        """Stops the run of a session; its reader then gets the closing events. False when no run is going on."""
+
+        def interrupted(state: State) -> list[ev.DurableEvent]:
+            return (
+                [ev.RunInterrupted(by=by, where=where)]
+                if state.run is not None and state.running and not state.run.interrupted
+                else []
+            )
+
+        done = bool(await (await open_session(self.store, session_id)).command(interrupted))
+        if (driver := self._drivers.get(session_id)) is not None:
+            driver.gate.stop()
+        return done
+
+    async def aclose(self) -> None:
+        """Closes the model client and the store."""
+        if (close := getattr(self.model, "aclose", None)) is not None:
+            await close()
+        await self.store.aclose()
+
+    async def _drive(
+        self, session: Session, by: str, started: ev.SessionStarted | None, said: ev.UserMessage | None
+    ) -> AsyncGenerator[ev.Recorded]:
+        session.lease = await self.store.acquire(session.session_id, seconds=LEASE_SECONDS)
+        if started is None:
+            await session.catch_up()  # what was appended before the lease was ours
+            session.take_foreign()
+        state = session.state
+        salted = State(salt=started.salt) if started is not None else state
+        driver = Driver(
+            session,
+            self.model,
+            self.registry,
+            self.config,
+            self.price,
+            self.clock,
+            RequestBuilder(self.model, self.registry, self.config.options, salted),
+        )
+        name, contents = environment(self.config, self.model, self.registry, driver.requests.tools, self.price)
+        self._drivers[session.session_id] = driver
+        try:
+            for item in await self._open(session, by, started, said, name, contents):
+                yield item
+            async with aclosing(driver.drive()) as items:
+                async for item in items:
+                    yield item
+        except (GeneratorExit, asyncio.CancelledError):
+            await driver.record_interruption("the reader went away")
+            raise
+        finally:
+            self._drivers.pop(session.session_id, None)
+            await session.close()
+
+    async def _open(
+        self,
+        session: Session,
+        by: str,
+        started: ev.SessionStarted | None,
+        said: ev.UserMessage | None,
+        name: str,
+        contents: dict[str, bytes],
+    ) -> list[ev.Recorded]:
+        """Appends what the drive begins with: nothing, where a run that was cut short simply goes on."""
+
+        def opening(state: State) -> list[ev.DurableEvent]:
+            run_id = new_run_id()
+            begins = ev.RunStarted(run_id=run_id, by=by, environment=name, model=self.model.name, base_seq=state.seq)
+            if started is not None and said is not None:
+                return [started, begins, said]
+            if said is None:
+                return _resumption(state, begins, self.clock())
+            if (known := state.said.get(said.client_message_id or "")) is not None:
+                if known != digest_parts(said.content):
+                    raise Refused(f"Another message was sent under the id {said.client_message_id!r} before.")
+                return _resumption(state, begins, self.clock())
+            return [*_abandon(state), begins, said]
+
+        return await session.command(opening, contents)
+
+
+def new_run_id() -> str:
+    """Unique for ever."""
+    return "run-" + secrets.token_hex(6)
+
+
+def _resumption(state: State, begins: ev.RunStarted, now: float) -> list[ev.DurableEvent]:
+    """What has to be appended before a session can go on; nothing when it can, or when there is nothing to do."""
+    run = state.run
+    if run is None:
+        return [begins] if state.entries and state.entries[-1].message.role != "assistant" else []
+    if run.end is None:
+        same = run.environment_name == begins.environment
+        return [] if same else [msgspec.structs.replace(begins, resumes=run.run_id)]
+    if run.end.reason == "awaiting_approval":
+        return [] if waits(state, now) else [msgspec.structs.replace(begins, resumes=run.run_id)]
+    return [] if run.end.completed else [begins]
+
+
+def _abandon(state: State) -> list[ev.DurableEvent]:
+    """Closes what a new message leaves behind: open calls, and a run that never ended."""
+    events: list[ev.DurableEvent] = list(close_calls(state))
+    if state.running and state.run is not None:
+        run = state.run
+        message = "The run was cut short and a new message followed."
+        events.append(
+            ev.LoopEnd(
+                run_id=run.run_id,
+                steps=run.steps,
+                completed=False,
+                reason="interrupted",
+                usage=run.usage,
+                cost=run.cost,
+                message=message,
+            )
+        )
+    return events
+
+
+def _parts(content: Content) -> tuple[ev.Part, ...]:
+    parts = (ev.TextPart(content),) if isinstance(content, str) else tuple(content)
+    text = "".join(part.text for part in parts if isinstance(part, ev.TextPart))
+    if not parts or not (text.strip() or any(isinstance(part, ev.FilePart) for part in parts)):
+        raise Refused("The message is empty.")
+    if encodable(text) != text or "\0" in text:
+        raise Refused("The message holds characters that are not text.")
+    return parts

@@ -1,0 +1,108 @@
+"""Turns messages into the request that is sent and the manifest that lets it be rebuilt byte for byte.
+
+Invariant: each message is rendered once and stored once, by hash; a manifest names the one before and what was added,
+so a log of n steps grows linearly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from .config import Environment, LoopConfig, Price
+from .events import Manifest
+from .messages import Message, ModelClient, Wire, WireModel
+from .model import wire as canonical
+from .state import State, content_hash
+from .store.base import SHARED
+from .tools.registry import Registry
+
+
+def shared_name(data: bytes) -> str:
+    """Name of a content that many sessions share."""
+    return SHARED + content_hash(data)
+
+
+class RequestBuilder:
+    """Builds the requests of one session for one model. Remembers what it rendered and what is stored already."""
+
+    def __init__(self, model: ModelClient, registry: Registry, options: dict[str, Any], state: State) -> None:
+        self._model, self._registry, self._options, self._salt = model, registry, options, state.salt
+        self._rendered: dict[int, tuple[Message, bytes, str]] = {}
+        self._stored: set[str] = set(state.manifest)
+        self.forget()
+
+    def forget(self) -> None:
+        """Renders everything anew: the client has learnt something about its endpoint."""
+        self._rendered.clear()
+        schemas = self._registry.schemas
+        if isinstance(self._model, WireModel):
+            self._render = self._model.render_message
+            self.tools = self._model.render_tools(schemas)
+            self.frame = self._model.frame(bool(schemas), **self._options)
+        else:
+            self._render = canonical.render_message
+            self.tools = canonical.render_tools(schemas)
+            self.frame = canonical.frame(self._model.name, self._options, bool(schemas))
+        self._frame_data = msgspec.json.encode(self.frame)
+        self._frame_name = shared_name(self._frame_data)
+        self._tools_name = shared_name(self.tools) if self.tools else None
+
+    def build(self, state: State, messages: Sequence[Message]) -> tuple[Wire, Manifest, dict[str, bytes]]:
+        """The request, its manifest, and the contents to store with it."""
+        rendered, names = [], []
+        contents: dict[str, bytes] = {}
+        kept: dict[int, tuple[Message, bytes, str]] = {}
+        for message in messages:
+            known = self._rendered.get(id(message))
+            if known is None or known[0] is not message:
+                data = self._render(message)
+                known = (message, data, content_hash(data, self._salt))
+            kept[id(message)] = known
+            rendered.append(known[1])
+            names.append(known[2])
+            if known[2] not in self._stored:
+                contents[known[2]] = known[1]
+        self._rendered = kept
+        for name, data in ((self._frame_name, self._frame_data), (self._tools_name, self.tools)):
+            if name is not None and name not in self._stored:
+                contents[name] = data
+        before = state.manifest
+        extends = bool(state.manifest_seq) and names[: len(before)] == before
+        manifest = Manifest(
+            added=tuple(names[len(before) :] if extends else names),
+            frame=self._frame_name,
+            tools=self._tools_name,
+            base=state.manifest_seq if extends else None,
+        )
+        return Wire(self.frame, tuple(rendered), self.tools), manifest, contents
+
+    def sent(self, contents: dict[str, bytes]) -> None:
+        """These contents are stored now."""
+        self._stored.update(contents)
+
+
+def environment(
+    config: LoopConfig, model: ModelClient, registry: Registry, tools: bytes, price: Price | None
+) -> tuple[str, dict[str, bytes]]:
+    """The name of what a run's decisions depend on, and the contents behind it."""
+    system = config.system_prompt.encode()
+    system_name = shared_name(system)
+    tools_name = shared_name(tools) if tools else None
+    value = Environment(
+        config=msgspec.structs.replace(config, system_prompt=""),
+        model=model.name,
+        tools=registry.rules,
+        system=system_name,
+        tool_set=tools_name,
+        tool_tokens=registry.tokens,
+        price=price,
+    )
+    data = msgspec.json.encode(value)
+    name = shared_name(data)
+    contents = {name: data, system_name: system}
+    if tools_name is not None:
+        contents[tools_name] = tools
+    return name, contents

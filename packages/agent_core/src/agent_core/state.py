@@ -1,0 +1,184 @@
+"""What a session is at one point of its log: the values that decisions are made from.
+
+Invariant: all of it is plain data that encodes with msgspec (a snapshot is nothing else), and its size is bounded by
+the conversation since the last compaction and by ledgers. Only ``fold`` changes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+from msgspec import Struct, field
+
+from . import events as ev
+from .config import Environment, ToolRules
+from .messages import Message, ToolCall, Usage
+from .text import REPEAT_NOTICE
+
+Contents = Mapping[str, bytes]
+
+
+class Call(Struct):
+    """One tool call of the newest assistant message, from request to result."""
+
+    call: ToolCall
+    index: int
+    seq: int
+    """Event of the assistant message it stands in."""
+    status: Literal["new", "asked", "approved", "denied", "started", "uncertain", "done"] = "new"
+    attempts: int = 0
+    arguments: str | None = None
+    """Canonical arguments a person was shown, once asked."""
+    digest: str | None = None
+    deadline: float | None = None
+    reason: str | None = None
+    """What the person said with the decision."""
+    decision: str | None = None
+    """The decision that stands."""
+    result: Message | None = None
+    result_seq: int = 0
+    tokens: int = 0
+
+
+class Entry(Struct):
+    """A message of the conversation, with the calls it made."""
+
+    seq: int
+    message: Message
+    tokens: int
+    calls: list[Call] = field(default_factory=list)
+    note: bool = False
+    """Written by the runtime, not by a person."""
+
+
+class Repeat(Struct):
+    """How often a call gave the same result, without a write between."""
+
+    count: int
+    result: str
+    """Digest of the result."""
+
+    def is_same(self, content: str) -> bool:
+        """Whether ``content`` is the same result again."""
+        return self.result == result_digest(content)
+
+
+def result_digest(content: str) -> str:
+    """Tells results apart, whatever notice the runtime put behind them."""
+    return hashlib.blake2b(content.removesuffix(REPEAT_NOTICE).encode(), digest_size=12).hexdigest()
+
+
+LONGEST_GAP = 300.0
+"""Seconds. A longer silence between two events of a run is taken for a pause (a crash, a machine asleep), not for
+work.
+"""
+
+
+class Run(Struct):
+    """Counters of the run that is going on or ended last."""
+
+    run_id: str
+    by: str
+    environment: Environment
+    environment_name: str
+    model: str
+    last_at: float
+    """Unix seconds of the newest event of the run."""
+    active: float = 0.0
+    """Seconds the run has been at work, pauses between processes not counted."""
+    steps: int = 0
+    attempt: int = 0
+    """Requests sent for the current step."""
+    waited: float = 0.0
+    """Seconds of waiting between attempts of the current step."""
+    retry_at: float | None = None
+    failure: str | None = None
+    """The last failed attempt, when there is no further one."""
+    calls: int = 0
+    usage: Usage = Usage()
+    cost: ev.Cost | None = None
+    repeats: dict[str, Repeat] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+    """Remarks of the model client on the newest answer."""
+    nudged: tuple[str, ...] = ()
+    refused: dict[str, int] = field(default_factory=dict)
+    """How often a repeat was refused, by tool and digest."""
+    ending: str | None = None
+    """Why a guard ends the run."""
+    interrupted: bool = False
+    end: ev.LoopEnd | None = None
+
+    def seconds(self, now: float) -> float:
+        """Seconds at work until ``now``."""
+        return self.active + min(max(0.0, now - self.last_at), LONGEST_GAP)
+
+    def rules(self, tool: str) -> ToolRules:
+        """What the environment says of a tool; of an unknown one, the most careful."""
+        return self.environment.tools.get(tool) or ToolRules("DANGEROUS", repeatable=False)
+
+
+class State(Struct):
+    """Everything later decisions depend on."""
+
+    session_id: str = ""
+    seq: int = 0
+    salt: str = ""
+    owner: str | None = None
+    tenant: str | None = None
+    profile: str | None = None
+    parent: ev.Parent | None = None
+    run: Run | None = None
+    entries: list[Entry] = field(default_factory=list)
+    dropped: int = 0
+    """Newest event that no longer reaches the model."""
+    summary: str | None = None
+    manifest: list[str] = field(default_factory=list)
+    """Contents of the messages of the last request, in order."""
+    manifest_seq: int = 0
+    queue: list[ev.MessageQueued] = field(default_factory=list)
+    said: dict[str, str] = field(default_factory=dict)
+    """Client message ids and digests of what was said under them."""
+    grants: dict[str, ev.TrustGranted] = field(default_factory=dict)
+    session_calls: int = 0
+
+    @property
+    def running(self) -> bool:
+        """A run has begun and not ended."""
+        return self.run is not None and self.run.end is None
+
+    def open_calls(self) -> list[Call]:
+        """Calls of the newest message that have no result yet."""
+        return [call for call in self.entries[-1].calls if call.result is None] if self.entries else []
+
+    def find_call(self, call_id: str) -> Call | None:
+        """A call of the newest assistant message."""
+        for entry in reversed(self.entries):
+            if entry.calls:
+                return next((call for call in entry.calls if call.call.id == call_id), None)
+        return None
+
+
+def content_hash(data: bytes, salt: str = "") -> str:
+    """The name of a content. With the session's salt, so that erased content cannot be guessed from its name."""
+    return hashlib.blake2b(data, digest_size=20, key=salt.encode()).hexdigest()
+
+
+def digest_parts(parts: tuple[ev.Part, ...]) -> str:
+    """Tells two messages apart that came under one client message id."""
+    return hashlib.blake2b(msgspec.json.encode(parts), digest_size=16).hexdigest()
+
+
+_environments: dict[bytes, Environment] = {}
+
+
+def environment_of(data: bytes) -> Environment:
+    """Decodes a stored environment; the few that a process meets are kept, since every run names one."""
+    known = _environments.get(data)
+    if known is None:
+        if len(_environments) > 64:
+            _environments.clear()
+        known = _environments[data] = msgspec.json.decode(data, type=Environment)
+    return known

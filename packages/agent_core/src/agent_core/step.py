@@ -1,0 +1,177 @@
+"""One model turn: the request is recorded, sent, streamed, and its outcome recorded.
+
+Invariant: what was shown of an attempt that failed is withdrawn, and no call of a stream that broke is ever seen by
+anybody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from . import events as ev
+from .context.build import build_messages, request_tokens
+from .decide import CallModel
+from .errors import ModelError
+from .messages import (
+    Message,
+    ModelEvent,
+    ReasoningDelta,
+    StreamEnd,
+    TextDelta,
+    TextWithdrawn,
+    ToolCall,
+    Wire,
+    WireModel,
+)
+from .model.retry import delay
+from .state import Run
+
+if TYPE_CHECKING:
+    from .driver import Driver
+
+
+async def take_step(driver: Driver, action: CallModel) -> AsyncGenerator[ev.Recorded]:
+    """Yields the events of one attempt; the next action says whether there is another one."""
+    session, state = driver.session, driver.session.state
+    run = state.run
+    assert run is not None, "a step belongs to a run"
+    if action.not_before is not None:
+        await driver.gate.wait(asyncio.sleep(max(0.0, action.not_before - driver.clock())))
+    messages = build_messages(state, driver.config.system_prompt)
+    wire, manifest, contents = driver.requests.build(state, messages)
+    started = ev.StepStarted(
+        step=action.step,
+        attempt=action.attempt,
+        request=manifest,
+        estimated_tokens=request_tokens(state, driver.config.system_prompt, run.environment.tool_tokens),
+    )
+    recorded = await session.append([started], contents)
+    driver.requests.sent(contents)
+    for item in recorded:
+        yield item
+    turn = _Turn()
+    try:
+        stream = _stream(driver, wire, messages)
+        try:
+            while (event := await driver.gate.wait(anext(stream, None))) is not None:
+                if (shown := turn.take(event)) is not None:
+                    yield driver.shown(shown)
+        finally:
+            if isinstance(stream, AsyncGenerator):
+                await stream.aclose()
+        if turn.end is None:
+            raise ModelError("stream_truncated", "The model's answer broke off before its end.", retryable=True)
+    except ModelError as error:
+        if turn.visible:
+            yield driver.shown(TextWithdrawn(error.kind))
+        for item in await session.record([_failed(driver, action, run, error, turn.visible)]):
+            yield item
+        return
+    answer = turn.message(action.step, driver, {call.call.id for entry in state.entries for call in entry.calls})
+    usage = turn.end.usage
+    cost = driver.price.cost(usage) if driver.price is not None and usage is not None else None
+    ended = ev.StepEnd(step=action.step, outcome="message", usage=usage, cost=cost)
+    for item in await session.record([answer, ended]):
+        yield item
+
+
+def _stream(driver: Driver, wire: Wire, messages: list[Message]) -> AsyncIterator[ModelEvent]:
+    schemas = driver.registry.schemas
+    if isinstance(driver.model, WireModel):
+        return driver.model.stream(wire, messages, schemas)
+    return driver.model.stream_chat(messages, schemas, **driver.config.options)
+
+
+class _Turn:
+    """What a stream has brought so far. Times in seconds from the sending of the request."""
+
+    def __init__(self) -> None:
+        self.began = time.perf_counter()
+        self.text: list[str] = []
+        self.reasoning: list[str] = []
+        self.calls: list[ToolCall] = []
+        self.end: StreamEnd | None = None
+        self.first: float | None = None
+        self.visible = False
+
+    def take(self, event: ModelEvent) -> TextDelta | ReasoningDelta | TextWithdrawn | None:
+        """Keeps the event; returns it when it is to be shown."""
+        kind = type(event)
+        if kind is ToolCall:
+            self.calls.append(event)  # type: ignore[arg-type]
+            return None
+        if kind is StreamEnd:
+            self.end = event  # type: ignore[assignment]
+            return None
+        if self.first is None:
+            self.first = time.perf_counter() - self.began
+        if kind is TextDelta:
+            self.text.append(event.text)  # type: ignore[union-attr]
+            self.visible = True
+        elif kind is ReasoningDelta:
+            self.reasoning.append(event.text)  # type: ignore[union-attr]
+        else:
+            self.text.clear()
+            self.visible = False
+        return event  # type: ignore[return-value]
+
+    def message(self, step: int, driver: Driver, taken: set[str]) -> ev.AssistantMessage:
+        """The whole answer, its calls under ids that no earlier call of the conversation has."""
+        end = self.end
+        assert end is not None, "only a complete stream makes a message"
+        return ev.AssistantMessage(
+            step=step,
+            content="".join(self.text) or None,
+            tool_calls=_unique(self.calls, taken),
+            reasoning="".join(self.reasoning) or None,
+            finish_reason=end.finish_reason,
+            raw_finish_reason=end.raw_finish_reason,
+            refusal=end.refusal,
+            flags=end.flags,
+            replay=end.replay,
+            origin=driver.model.origin if isinstance(driver.model, WireModel) else None,
+            time_to_first_token=self.first,
+            duration=time.perf_counter() - self.began,
+        )
+
+
+def _unique(calls: list[ToolCall], taken: set[str]) -> tuple[ToolCall, ...]:
+    unique = []
+    for call in calls:
+        name, count = call.id or "call", 1
+        while not name or name in taken or (count == 1 and not call.id):
+            count += 1
+            name = f"{call.id or 'call'}_{count}"
+        taken.add(name)
+        unique.append(call if name == call.id else msgspec.structs.replace(call, id=name))
+    return tuple(unique)
+
+
+def _failed(driver: Driver, action: CallModel, run: Run, error: ModelError, shown: bool) -> ev.ModelAttemptFailed:
+    policy = driver.config.retry
+    learnt = error.remedy is not None and _learn(driver, error)
+    wait = 0.0 if learnt else delay(error, action.attempt, policy, run.waited, random.random)
+    return ev.ModelAttemptFailed(
+        step=action.step,
+        attempt=action.attempt,
+        kind=error.kind,
+        message=error.message,
+        wait=wait,
+        status=error.status,
+        remedy=error.remedy if learnt else None,
+        shown=shown,
+    )
+
+
+def _learn(driver: Driver, error: ModelError) -> bool:
+    learn = getattr(driver.model, "learn", None)
+    if learn is None or not learn(error):
+        return False
+    driver.requests.forget()
+    return True

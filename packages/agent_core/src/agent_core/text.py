@@ -1,0 +1,28 @@
+"""Texts that the runtime itself puts before the model, and the shortening of what is too long.
+
+Invariant: what is cut is said, with the true size; what cannot be encoded is replaced visibly before anything is
+stored.
+"""
+
+from __future__ import annotations
+
+REPEAT_NOTICE = "\n[The same call gave the same result just before; another one will be refused.]"
+
+
+def clip(text: str, keep: int) -> str:
+    """Head 2/3 and tail 1/3 of ``keep`` characters, with a notice between that states the true size."""
+    if len(text) <= keep:
+        return text
+    tail = keep // 3
+    head = keep - tail
+    notice = f"\n[... {len(text)} characters in all, {keep} shown: the first {head} and the last {tail} ...]\n"
+    return text[:head] + notice + (text[-tail:] if tail else "")
+
+
+def encodable(text: str) -> str:
+    """The text with lone surrogates replaced by U+FFFD: they can be neither stored nor sent."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text

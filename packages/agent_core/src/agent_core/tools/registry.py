@@ -1,0 +1,99 @@
+"""The tools of an agent: lookup by name, their rules for decisions, and the judgement of a call's arguments.
+
+Invariant: a call is judged by its name and arguments alone, so a judgement can be made again from the log.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..config import ToolRules
+from ..context.tokens import PER_MESSAGE, estimate_text
+from ..events import Fault
+from ..messages import ToolCall, ToolSchema
+from .canonical import canonical, digest
+from .schema import InvalidArguments
+from .tool import Tool
+
+_ARGUMENT_FAULTS = {
+    "truncated": (
+        "The arguments were cut off before their end.",
+        "Call the tool again with complete, shorter arguments.",
+    ),
+    "invalid_json": (
+        "The arguments are not valid JSON.",
+        "Call the tool again with a JSON object that fits its schema.",
+    ),
+    "not_an_object": ("The arguments are JSON but not an object.", "Call the tool again with a JSON object."),
+}
+
+
+class Judged(Struct, frozen=True):
+    """A call that may run: its tool, the validated arguments, their canonical text and its digest."""
+
+    tool: Tool
+    values: dict[str, Any]
+    arguments: str
+    digest: str
+
+
+class Registry:
+    """Tools by name, in the order in which the model is told of them (by name, so that it never changes by itself)."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools: dict[str, Tool] = {}
+        for tool in sorted(tools, key=lambda tool: tool.name):
+            if tool.name in self._tools:
+                raise ValueError(f"two tools are named {tool.name!r}")
+            self._tools[tool.name] = tool
+        self.schemas: tuple[ToolSchema, ...] = tuple(tool.schema for tool in self._tools.values())
+        self.rules: dict[str, ToolRules] = {
+            tool.name: ToolRules(tool.tier.value, tool.repeatable, tool.egress, tool.untrusted)
+            for tool in self._tools.values()
+        }
+        self.tokens = sum(
+            PER_MESSAGE + estimate_text(schema.name + schema.description) + estimate_text(_json(schema.parameters))
+            for schema in self.schemas
+        )
+
+    def get(self, name: str) -> Tool | None:
+        """The tool of that name."""
+        return self._tools.get(name)
+
+    def judge(self, call: ToolCall) -> Judged | Fault:
+        """Validates a call, or says what is wrong with it in the model's terms."""
+        if call.error is not None:
+            message, hint = _ARGUMENT_FAULTS[call.error]
+            return Fault("validation", message, hint)
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return Fault("unknown_tool", f"There is no tool {call.name!r}.", self._nearest(call.name))
+        try:
+            raw = msgspec.json.decode(call.arguments or "{}")
+        except msgspec.DecodeError:
+            message, hint = _ARGUMENT_FAULTS["invalid_json"]
+            return Fault("validation", message, hint)
+        if not isinstance(raw, dict):
+            message, hint = _ARGUMENT_FAULTS["not_an_object"]
+            return Fault("validation", message, hint)
+        try:
+            values = tool.arguments.validate(raw)
+        except InvalidArguments as error:
+            return Fault("validation", f"The arguments do not fit: {error}.", f"See the schema of {tool.name}.")
+        text = canonical(tool.arguments.dump(values))
+        return Judged(tool, values, text, digest(text))
+
+    def _nearest(self, name: str) -> str:
+        close = difflib.get_close_matches(name, self._tools, n=3, cutoff=0.5)
+        if close:
+            return f"Did you mean {' or '.join(close)}?"
+        return f"The tools are: {', '.join(self._tools) or 'none'}."
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
