@@ -22,7 +22,7 @@ setup: ## make or update .venv (the other targets do it by themselves)
 demo: setup ## ask the example question of the built-in shop, offline
 	@rm -rf .demo
 	@echo '$$ erpilot ask "$(QUESTION)"'
-	@env -u OPENAI_BASE_URL -u OPENAI_API_KEY -u ERPILOT_MODEL ERPILOT_HOME=.demo $(BIN)/erpilot ask "$(QUESTION)"
+	@env -u OPENAI_BASE_URL -u OPENAI_API_KEY -u ERPILOT_MODEL -u ERPILOT_TODAY ERPILOT_HOME="$(CURDIR)/.demo" $(BIN)/erpilot ask "$(QUESTION)"
 	@echo
 	@echo 'The session above was kept in .demo. To use it:     export ERPILOT_HOME="$$PWD/.demo" PATH="$$PWD/$(BIN):$$PATH"'
 	@echo 'See it again, event by event:                       erpilot sessions, then erpilot replay SESSION'
