@@ -1,7 +1,10 @@
-"""One thread that owns an SQLite connection and runs the jobs of all sessions on it.
+"""Runs the jobs of all sessions on one SQLite connection.
 
 Invariant: a write job is answered only after its transaction is on disk. Jobs that wait at the same moment share one
 transaction (group commit); a job that fails leaves no trace in it and does not harm the others.
+
+Where the disk syncs quickly a batch runs right on the event loop, which costs less than half of a hand-over to a
+thread; while syncs are slow, or another program holds the file, batches run in a thread and the loop goes on.
 """
 
 from __future__ import annotations
@@ -10,8 +13,9 @@ import asyncio
 import contextlib
 import sqlite3
 import threading
-from collections import deque
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +24,10 @@ from ..errors import AgentError, StoreError
 T = TypeVar("T")
 _MOST_AT_ONCE = 64
 """Jobs that share a transaction at the most, so that none waits long."""
+_QUICK = 0.003
+"""Seconds. Batches that take longer on average run in the thread."""
+_BUSY = 30_000
+"""Milliseconds that a batch in the thread waits for another program."""
 
 
 class _Job:
@@ -34,102 +42,163 @@ class _Job:
 
 
 class SqliteWorker:
-    """``connect`` opens and prepares the connection; it runs in the thread, at the first job."""
+    """``connect`` opens and prepares the connection, at the first job."""
 
     def __init__(self, path: Path, connect: Callable[[], sqlite3.Connection]) -> None:
         self._path, self._connect = path, connect
-        self._jobs: deque[_Job] = deque()
-        self._wake = threading.Condition()
-        self._thread: threading.Thread | None = None
-        self._closing = False
+        self._jobs: list[_Job] = []
+        self._scheduled = False
+        self._guard = threading.Lock()
+        """Held while jobs are taken off the list."""
+        self._turn = threading.Lock()
+        """Held while a batch runs."""
+        self._db: sqlite3.Connection | None = None
+        self._thread: ThreadPoolExecutor | None = None
+        self._average = _QUICK * 2
+        """Seconds per batch of writes, lately. The first batches run in the thread."""
 
-    async def write(self, run: Callable[[sqlite3.Connection], T]) -> T:
-        """Runs a job inside a transaction that began with ``BEGIN IMMEDIATE``; returns when it is durable."""
-        return await self._submit(_Job(run, True))  # type: ignore[no-any-return]
+    def write(self, run: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
+        """Runs a job inside a transaction that began with ``BEGIN IMMEDIATE``; done when it is durable."""
+        return self._submit(_Job(run, True))
 
-    async def read(self, run: Callable[[sqlite3.Connection], T]) -> T:
+    def read(self, run: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
         """Runs a job outside of any write transaction."""
-        return await self._submit(_Job(run, False))  # type: ignore[no-any-return]
+        return self._submit(_Job(run, False))
 
     async def aclose(self) -> None:
-        """Ends the thread after the jobs that wait."""
-        thread = self._thread
-        if thread is None:
+        """Closes the connection after the jobs that wait."""
+        if self._thread is None:
             return
-        with self._wake:
-            self._closing = True
-            self._wake.notify()
-        await asyncio.to_thread(thread.join)
-        self._thread, self._closing = None, False
+        thread, self._thread = self._thread, None
+        await asyncio.get_running_loop().run_in_executor(thread, self._close)
+        thread.shutdown()
 
     def _submit(self, job: _Job) -> asyncio.Future[Any]:
-        with self._wake:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._serve, name=f"store {self._path.name}", daemon=True)
-                self._thread.start()
+        with self._guard:
             self._jobs.append(job)
-            self._wake.notify()
+            if self._scheduled:
+                return job.future
+            self._scheduled = True
+        job.loop.call_soon(self._flush)
         return job.future
 
-    def _serve(self) -> None:
-        connection: sqlite3.Connection | None = None
-        while True:
-            with self._wake:
-                while not self._jobs and not self._closing:
-                    self._wake.wait()
-                batch = [self._jobs.popleft() for _ in range(min(len(self._jobs), _MOST_AT_ONCE))]
-                if not batch:
-                    break
+    def _flush(self) -> None:
+        if self._db is not None and self._average < _QUICK and self._turn.acquire(blocking=False):
             try:
-                if connection is None:
-                    connection = self._connect()
-            except BaseException as error:
-                for job in batch:
-                    job.error = _plain(error, self._path)
-            else:
-                self._run_batch(connection, batch)
-            _answer(batch)
-        if connection is not None:
-            connection.close()
+                with self._guard:
+                    batch, self._jobs, self._scheduled = self._jobs, [], False
+                for start in range(0, len(batch), _MOST_AT_ONCE):
+                    part = batch[start : start + _MOST_AT_ONCE]
+                    if self._run_batch(self._db, part, patient=False):
+                        _answer(part)
+                    else:  # another program holds the file: wait for it in the thread
+                        with self._guard:
+                            self._jobs = batch[start:] + self._jobs
+                            hand_over, self._scheduled = not self._scheduled, True
+                        if hand_over:
+                            self._executor().submit(self._serve)
+                        return
+            finally:
+                self._turn.release()
+        else:
+            self._executor().submit(self._serve)
 
-    def _run_batch(self, connection: sqlite3.Connection, batch: list[_Job]) -> None:
+    def _executor(self) -> ThreadPoolExecutor:
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"store {self._path.name}")
+        return self._thread
+
+    def _serve(self) -> None:
+        """In the thread: runs what waits."""
+        with self._turn:
+            while True:
+                with self._guard:
+                    batch, self._jobs = self._jobs[:_MOST_AT_ONCE], self._jobs[_MOST_AT_ONCE:]
+                    if not batch:
+                        self._scheduled = False
+                        return
+                try:
+                    if self._db is None:
+                        self._db = self._connect()
+                except BaseException as error:
+                    for job in batch:
+                        job.error = _plain(error, self._path)
+                else:
+                    self._run_batch(self._db, batch, patient=True)
+                _answer(batch)
+
+    def _close(self) -> None:
+        self._serve()
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+    def _run_batch(self, db: sqlite3.Connection, batch: list[_Job], *, patient: bool) -> bool:
+        """Runs the jobs; False, with nothing done, when another program holds the file and ``patient`` is not set."""
         writes = [job for job in batch if job.writes]
-        if writes and not self._transaction(connection, writes) and len(writes) > 1:
-            for job in writes:  # something broke the shared one: each on its own, so that only the culprit fails
-                job.error = None
-                self._transaction(connection, [job])
+        if writes:
+            began = time.perf_counter()
+            db.execute(f"PRAGMA busy_timeout = {_BUSY if patient else 0}")
+            if not self._transaction(db, writes, patient):
+                if not patient and any(isinstance(job.error, _Locked) for job in writes):
+                    for job in writes:
+                        job.error = None
+                    return False
+                if len(writes) > 1:  # something broke the shared one: each on its own, so that only the culprit fails
+                    for job in writes:
+                        job.error = None
+                        self._transaction(db, [job], patient=True)
+            self._average += 0.2 * (time.perf_counter() - began - self._average)
         for job in batch:
             if not job.writes:
                 try:
-                    job.result = job.run(connection)
+                    job.result = job.run(db)
                 except BaseException as error:
                     job.error = _plain(error, self._path)
+        return True
 
-    def _transaction(self, connection: sqlite3.Connection, jobs: list[_Job]) -> bool:
+    def _transaction(self, db: sqlite3.Connection, jobs: list[_Job], patient: bool) -> bool:
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            db.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            locked = not patient and error.sqlite_errorcode == sqlite3.SQLITE_BUSY
+            for job in jobs:
+                job.error = _Locked() if locked else _plain(error, self._path)
+            return False
+        try:
             for job in jobs:
                 try:
-                    job.result = job.run(connection)
+                    job.result = job.run(db)
                 except AgentError as error:  # raised before the job wrote anything
                     job.error = error
-            connection.execute("COMMIT")
+            db.execute("COMMIT")
         except BaseException as error:
             with contextlib.suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
+                db.execute("ROLLBACK")
             for job in jobs:
                 job.error = _plain(error, self._path)
             return False
         return True
 
 
+class _Locked(Exception):
+    """Another program holds the file right now."""
+
+
 def _answer(batch: list[_Job]) -> None:
     by_loop: dict[asyncio.AbstractEventLoop, list[_Job]] = {}
     for job in batch:
         by_loop.setdefault(job.loop, []).append(job)
+    try:
+        here: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
+    except RuntimeError:
+        here = None
     for loop, jobs in by_loop.items():
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(_deliver, jobs)
+        if loop is here:
+            _deliver(jobs)
+        else:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(_deliver, jobs)
 
 
 def _deliver(jobs: list[_Job]) -> None:
