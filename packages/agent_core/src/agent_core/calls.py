@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from . import events as ev
 from .errors import ToolError
+from .interrupt import Stopped
 from .state import Call, Run, State, content_hash
 from .text import REPEAT_NOTICE, encodable
 from .tools.admission import Release, admit, approval_request
@@ -28,19 +29,22 @@ _Item = tuple[Release, Outcome] | ev.ToolProgress
 
 
 async def settle(driver: Driver, call_ids: tuple[str, ...]) -> AsyncGenerator[ev.Recorded]:
-    """Yields the events of these calls until each has a result or waits for a person."""
+    """Yields the events of these calls until each has a result or waits for a person; the last outcome stays staged."""
     session, state = driver.session, driver.session.state
     run = state.run
     assert run is not None, "calls belong to a run"
     calls = [call for call in state.open_calls() if call.call.id in call_ids]
     admission = admit(state, run, calls, driver.registry.judge, driver.clock())
+    if admission.ask:  # previews take their time, so what is known is stored first
+        for item in await session.flush():
+            yield item
     events = list(admission.events)
     for call, judged in admission.ask:
         events += await driver.gate.wait(_question(driver, run, call, judged))
-    events += [release.started() for release in admission.release]
-    for item in await session.append(events):
-        yield item
+    session.stage([*events, *(release.started() for release in admission.release)])
     if admission.release:
+        for item in await session.flush():
+            yield item
         async with aclosing(_run(driver, admission.release)) as items:
             async for item in items:
                 yield item
@@ -99,15 +103,19 @@ async def _run(driver: Driver, releases: list[Release]) -> AsyncGenerator[ev.Rec
                 yield driver.shown(item)
                 continue
             open_count -= 1
-            for recorded in await _record(driver, *item):
-                yield recorded
+            _stage_outcome(driver, *item)
+            if open_count:
+                for recorded in await driver.session.flush_facts():
+                    yield recorded
+                if (run := driver.session.state.run) is None or run.interrupted:
+                    raise Stopped
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         while not items.empty():  # what was finished when the run was stopped is known, so it is recorded
             if not isinstance(left := items.get_nowait(), ev.ToolProgress):
-                await _record(driver, *left)
+                _stage_outcome(driver, *left)
 
 
 async def _run_one(state: State, release: Release, items: asyncio.Queue[_Item]) -> None:
@@ -123,7 +131,7 @@ async def _run_one(state: State, release: Release, items: asyncio.Queue[_Item]) 
     items.put_nowait((release, outcome))
 
 
-async def _record(driver: Driver, release: Release, outcome: Outcome) -> list[ev.Recorded]:
+def _stage_outcome(driver: Driver, release: Release, outcome: Outcome) -> None:
     session = driver.session
     content = outcome.content
     run = session.state.run
@@ -149,4 +157,4 @@ async def _record(driver: Driver, release: Release, outcome: Outcome) -> list[ev
         attempts=release.attempt + outcome.attempts - 1,
         truncated=truncated,
     )
-    return await session.record([finished], contents)
+    session.stage([finished], fact=True, contents=contents)

@@ -7,7 +7,7 @@ durable is in the store. There is no other code for recovery: a resumed run ente
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
@@ -17,7 +17,7 @@ from .config import LoopConfig, Price
 from .decide import CallModel, Finish, Idle, Note, SettleCalls, next_action
 from .errors import Conflict, Fenced
 from .interrupt import Gate, Stopped
-from .messages import ModelClient
+from .messages import ModelClient, WireModel
 from .requests import RequestBuilder
 from .session import LEASE_SECONDS, Session
 from .step import take_step
@@ -26,12 +26,11 @@ from .tools.registry import Registry
 
 @dataclass
 class Driver:
-    """What a run is driven with. ``gate`` stops its waits; ``lost`` is set when another process took the session
-    over.
-    """
+    """What a run is driven with. ``gate`` stops its waits; ``lost`` says that another process took the session over."""
 
     session: Session
     model: ModelClient
+    wire_model: WireModel | None
     registry: Registry
     config: LoopConfig
     price: Price | None
@@ -42,48 +41,63 @@ class Driver:
 
     async def drive(self) -> AsyncGenerator[ev.Recorded]:
         """Yields everything the run does; ends when the run has ended."""
+        session = self.session
         heartbeat = asyncio.create_task(self._hold_lease())
         try:
             while True:
                 try:
-                    async with aclosing(self._act()) as items:
-                        async for item in items:
-                            yield item
+                    match next_action(session.state, self.clock(), self.config.system_prompt):
+                        case CallModel() as action:
+                            async with aclosing(take_step(self, action)) as items:
+                                async for item in items:
+                                    yield item
+                        case SettleCalls(call_ids):
+                            async with aclosing(settle(self, call_ids)) as items:
+                                async for item in items:
+                                    yield item
+                        case Note(events):
+                            session.stage(events)
+                        case Finish(reason, message):
+                            session.stage([self._end(reason, message)])
+                            for item in await session.flush(release=True):
+                                yield item
+                            return
+                        case Idle():
+                            return
                 except Conflict:
-                    pass  # somebody decided, interrupted or queued: the state is up to date again, so decide anew
+                    continue  # somebody decided, interrupted or queued: the state is up to date again, so decide anew
                 except Stopped:
                     if self.lost is not None:
                         raise self.lost from None
-                    await self.session.catch_up()
+                    for item in await session.flush_facts():
+                        yield item
+                    await session.catch_up()
                     self.gate = Gate()
-                for item in self.session.take_foreign():
-                    yield item
-                run = self.session.state.run
-                if run is None or run.end is not None:
-                    return
         finally:
             heartbeat.cancel()
 
-    async def _act(self) -> AsyncGenerator[ev.Recorded]:
+    def shown(self, event: ev.AnyEvent) -> ev.Recorded:
+        """An event that is not durable, as an item of the stream."""
+        return ev.Recorded(self.session.session_id, None, self.clock(), event)
+
+    async def record_interruption(self, where: str) -> None:
+        """The reader went away in the middle: leaves the run ended and every call answered, instead of half done."""
         session = self.session
-        action = next_action(session.state, self.clock(), self.config.system_prompt)
-        match action:
-            case CallModel():
-                async with aclosing(take_step(self, action)) as items:
-                    async for item in items:
-                        yield item
-            case SettleCalls(call_ids):
-                async with aclosing(settle(self, call_ids)) as items:
-                    async for item in items:
-                        yield item
-            case Note(decided):
-                for item in await session.append(decided):
-                    yield item
-            case Finish(reason, message):
-                for item in await session.append([self._end(reason, message)]):
-                    yield item
-            case Idle():
-                return
+        await session.flush_facts()
+        run = session.state.run
+        if run is None or run.end is not None or session.lease is None:
+            return
+        session.stage([ev.RunInterrupted(by=run.by, where=where)], fact=True)
+        await session.flush_facts()
+        while True:
+            match next_action(session.state, self.clock(), self.config.system_prompt):
+                case Note(events):
+                    session.stage(events, fact=True)
+                case Finish(reason, message):
+                    session.stage([self._end(reason, message)], fact=True)
+                case _:
+                    break
+        await session.flush_facts()
 
     def _end(self, reason: ev.EndReason, message: str | None) -> ev.LoopEnd:
         run = self.session.state.run
@@ -97,31 +111,6 @@ class Driver:
             cost=run.cost,
             message=message,
         )
-
-    def shown(self, event: ev.AnyEvent) -> ev.Recorded:
-        """An event that is not durable, as an item of the stream."""
-        return ev.Recorded(self.session.session_id, None, self.clock(), event)
-
-    async def record_interruption(self, where: str) -> None:
-        """The reader went away in the middle: leaves the run ended and every call answered, instead of half done."""
-        run = self.session.state.run
-        if run is None or run.end is not None:
-            return
-        await self.session.record([ev.RunInterrupted(by=run.by, where=where)])
-        await self.finish_without_world()
-
-    async def finish_without_world(self) -> None:
-        """Appends what can be decided without model, tools or people, up to the end of the run."""
-        while True:
-            action = next_action(self.session.state, self.clock(), self.config.system_prompt)
-            events: Sequence[ev.DurableEvent]
-            if isinstance(action, Note):
-                events = action.events
-            elif isinstance(action, Finish):
-                events = [self._end(action.reason, action.message)]
-            else:
-                return
-            await self.session.record(events)
 
     async def _hold_lease(self) -> None:
         lease = self.session.lease

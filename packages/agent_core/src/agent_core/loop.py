@@ -20,9 +20,9 @@ from .config import LoopConfig, Price
 from .decide import close_calls, waits
 from .driver import Driver
 from .errors import Refused
-from .messages import ModelClient
+from .messages import ModelClient, WireModel
 from .requests import RequestBuilder, environment
-from .session import LEASE_SECONDS, Session, new_salt, open_session
+from .session import Session, new_salt, new_session, open_session
 from .state import State, digest_parts
 from .store.base import EventStore
 from .store.memory import MemoryStore
@@ -51,12 +51,13 @@ class AgentLoop:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.model, self.price, self.clock = model, price, clock
+        self._wire_model = model if isinstance(model, WireModel) else None
         self.registry = Registry(tools)
         self.store: EventStore = MemoryStore() if store is None else store
         self.config = LoopConfig() if config is None else config
         self._drivers: dict[str, Driver] = {}
 
-    async def run(
+    def run(
         self,
         content: Content,
         session_id: str | None = None,
@@ -74,24 +75,17 @@ class AgentLoop:
         ``StoreError``. A message that was said before under its id is not said again; its run is gone on with if it was
         cut short.
         """
-        parts = _parts(content)
-        started = ev.SessionStarted(owner=owner, tenant=tenant, profile=profile, salt=new_salt())
-        said = ev.UserMessage(content=parts, author=by, client_message_id=client_message_id, context=tuple(context))
-        session = (
-            Session(self.store, new_session_id()) if session_id is None else await open_session(self.store, session_id)
+        said = ev.UserMessage(
+            content=_parts(content), author=by, client_message_id=client_message_id, context=tuple(context)
         )
-        async with aclosing(self._drive(session, by, started if session_id is None else None, said)) as items:
-            async for item in items:
-                yield item
+        started = ev.SessionStarted(owner=owner, tenant=tenant, profile=profile, salt=new_salt())
+        return self._drive(session_id, by, started if session_id is None else None, said)
 
-    async def resume(self, session_id: str, *, by: str = "user") -> AsyncGenerator[ev.Recorded]:
+    def resume(self, session_id: str, *, by: str = "user") -> AsyncGenerator[ev.Recorded]:
         """Goes on where the session stopped: after a crash, an interrupt, a failure or a decision. Yields nothing when
         there is nothing to do (the run completed, or it still waits for a person).
         """
-        session = await open_session(self.store, session_id)
-        async with aclosing(self._drive(session, by, None, None)) as items:
-            async for item in items:
-                yield item
+        return self._drive(session_id, by, None, None)
 
     async def decide(
         self,
@@ -159,36 +153,33 @@ class AgentLoop:
         await self.store.aclose()
 
     async def _drive(
-        self, session: Session, by: str, started: ev.SessionStarted | None, said: ev.UserMessage | None
+        self, session_id: str | None, by: str, started: ev.SessionStarted | None, said: ev.UserMessage | None
     ) -> AsyncGenerator[ev.Recorded]:
-        session.lease = await self.store.acquire(session.session_id, seconds=LEASE_SECONDS)
-        if started is None:
-            await session.catch_up()  # what was appended before the lease was ours
-            session.take_foreign()
-        state = session.state
-        salted = State(salt=started.salt) if started is not None else state
-        driver = Driver(
-            session,
-            self.model,
-            self.registry,
-            self.config,
-            self.price,
-            self.clock,
-            RequestBuilder(self.model, self.registry, self.config.options, salted),
-        )
-        name, contents = environment(self.config, self.model, self.registry, driver.requests.tools, self.price)
-        self._drivers[session.session_id] = driver
+        if session_id is None:
+            session = new_session(self.store, new_session_id())
+        else:
+            session = await open_session(self.store, session_id)
+            await session.acquire()
+        driver: Driver | None = None
         try:
-            for item in await self._open(session, by, started, said, name, contents):
-                yield item
+            salt = session.state.salt if started is None else started.salt
+            builder = RequestBuilder(self.model, self._wire_model, self.registry, self.config.options, salt)
+            builder.sent(session.state.manifest)
+            driver = Driver(
+                session, self.model, self._wire_model, self.registry, self.config, self.price, self.clock, builder
+            )
+            self._drivers[session.session_id] = driver
+            await self._open(session, by, started, said, builder.tools)
             async with aclosing(driver.drive()) as items:
                 async for item in items:
                     yield item
         except (GeneratorExit, asyncio.CancelledError):
-            await driver.record_interruption("the reader went away")
+            if driver is not None:
+                await driver.record_interruption("the reader went away")
             raise
         finally:
-            self._drivers.pop(session.session_id, None)
+            if driver is not None and self._drivers.get(session.session_id) is driver:
+                del self._drivers[session.session_id]
             await session.close()
 
     async def _open(
@@ -197,25 +188,24 @@ class AgentLoop:
         by: str,
         started: ev.SessionStarted | None,
         said: ev.UserMessage | None,
-        name: str,
-        contents: dict[str, bytes],
-    ) -> list[ev.Recorded]:
-        """Appends what the drive begins with: nothing, where a run that was cut short simply goes on."""
-
-        def opening(state: State) -> list[ev.DurableEvent]:
-            run_id = new_run_id()
-            begins = ev.RunStarted(run_id=run_id, by=by, environment=name, model=self.model.name, base_seq=state.seq)
-            if started is not None and said is not None:
-                return [started, begins, said]
-            if said is None:
-                return _resumption(state, begins, self.clock())
-            if (known := state.said.get(said.client_message_id or "")) is not None:
-                if known != digest_parts(said.content):
-                    raise Refused(f"Another message was sent under the id {said.client_message_id!r} before.")
-                return _resumption(state, begins, self.clock())
-            return [*_abandon(state), begins, said]
-
-        return await session.command(opening, contents)
+        tools: bytes,
+    ) -> None:
+        """Stages what the drive begins with: nothing, where a run that was cut short simply goes on."""
+        name, contents = environment(self.config, self.model, self.registry, tools, self.price)
+        state = session.state
+        begins = ev.RunStarted(run_id=new_run_id(), by=by, environment=name, model=self.model.name, base_seq=state.seq)
+        if started is not None and said is not None:
+            session.stage([started, begins, said], contents=contents)
+            return
+        if said is None:
+            events = _resumption(state, begins, self.clock())
+        elif (known := state.said.get(said.client_message_id or "")) is None:
+            events = [*_abandon(state), begins, said]
+        elif known == digest_parts(said.content):
+            events = _resumption(state, begins, self.clock())
+        else:
+            raise Refused(f"Another message was sent under the id {said.client_message_id!r} before.")
+        session.stage(events, contents=contents)
 
 
 def new_run_id() -> str:

@@ -6,7 +6,7 @@ so a log of n steps grows linearly.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -28,20 +28,28 @@ def shared_name(data: bytes) -> str:
 class RequestBuilder:
     """Builds the requests of one session for one model. Remembers what it rendered and what is stored already."""
 
-    def __init__(self, model: ModelClient, registry: Registry, options: dict[str, Any], state: State) -> None:
-        self._model, self._registry, self._options, self._salt = model, registry, options, state.salt
+    def __init__(
+        self,
+        model: ModelClient,
+        wire_model: WireModel | None,
+        registry: Registry,
+        options: dict[str, Any],
+        salt: str,
+    ) -> None:
+        self._model, self._wire_model, self._registry = model, wire_model, registry
+        self._options, self._salt = options, salt
         self._rendered: dict[int, tuple[Message, bytes, str]] = {}
-        self._stored: set[str] = set(state.manifest)
+        self._stored: set[str] = set()
         self.forget()
 
     def forget(self) -> None:
         """Renders everything anew: the client has learnt something about its endpoint."""
         self._rendered.clear()
         schemas = self._registry.schemas
-        if isinstance(self._model, WireModel):
-            self._render = self._model.render_message
-            self.tools = self._model.render_tools(schemas)
-            self.frame = self._model.frame(bool(schemas), **self._options)
+        if self._wire_model is not None:
+            self._render = self._wire_model.render_message
+            self.tools = self._wire_model.render_tools(schemas)
+            self.frame = self._wire_model.frame(bool(schemas), **self._options)
         else:
             self._render = canonical.render_message
             self.tools = canonical.render_tools(schemas)
@@ -79,7 +87,7 @@ class RequestBuilder:
         )
         return Wire(self.frame, tuple(rendered), self.tools), manifest, contents
 
-    def sent(self, contents: dict[str, bytes]) -> None:
+    def sent(self, contents: Iterable[str]) -> None:
         """These contents are stored now."""
         self._stored.update(contents)
 

@@ -1,12 +1,14 @@
-"""A session in memory: its log's state, kept in step with the store, and the right to append to it.
+"""A session in memory: its log's state, what is about to be appended, and the right to append it.
 
-Invariant: the state is always the fold of what the store acknowledged. Facts that must not be lost are appended again
-behind whatever came in between; decisions are not, they are made anew.
+Invariant: the state is the fold of what is stored and of what is staged; nothing staged waits for anything but the
+store. Facts (what the world did) are appended behind whatever others appended meanwhile; decisions are dropped then and
+made anew.
 """
 
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from . import events as ev
@@ -14,6 +16,7 @@ from .errors import Conflict, UnknownSession
 from .fold import apply
 from .state import State
 from .store.base import SHARED, EventStore, Lease
+from .store.liveness import this_process
 
 LEASE_SECONDS = 30.0
 """How long a driver that says nothing is still believed to be there."""
@@ -36,55 +39,79 @@ class _Contents(Mapping[str, bytes]):
 
 
 class Session:
-    """Use ``open_session``; ``lease`` is set while this process drives."""
+    """Use ``open_session`` or ``new_session``; ``lease`` is set while this process drives."""
 
     def __init__(self, store: EventStore, session_id: str) -> None:
         self.store, self.session_id = store, session_id
         self.state = State(session_id=session_id)
         self.lease: Lease | None = None
-        self.foreign: list[ev.Recorded] = []
-        """Events that others appended, met while catching up, not yet handed to the reader of the run."""
+        self._stored = 0
+        self._staged: list[tuple[ev.Recorded, bool]] = []
+        self._new_contents: dict[str, bytes] = {}
         self._contents = _Contents()
+        self._foreign: list[ev.Recorded] = []
 
-    async def catch_up(self) -> None:
-        """Folds what was appended since."""
-        after = self.state.seq
-        async for item in self.store.read(self.session_id, after):
-            if isinstance(item.event, ev.RunStarted) and item.event.environment not in self._contents:
-                self._contents.known.update(await self.store.contents(self.session_id, [item.event.environment]))
-            apply(self.state, item, self._contents)
-            if after:
-                self.foreign.append(item)
-
-    async def append(
-        self, events: Sequence[ev.DurableEvent], contents: Mapping[str, bytes] | None = None
-    ) -> list[ev.Recorded]:
-        """Appends a decision; raises ``Conflict``, after having caught up, when the log went on meanwhile."""
+    def stage(
+        self, events: Sequence[ev.DurableEvent], *, fact: bool = False, contents: Mapping[str, bytes] | None = None
+    ) -> None:
+        """Puts events behind the state; they are stored by the next ``flush``."""
         if contents:
-            self._contents.known.update((name, data) for name, data in contents.items() if name.startswith(SHARED))
+            self._new_contents.update(contents)
+            self._contents.known.update((name, data) for name, data in contents.items() if name[0] == SHARED)
+        for event in events:
+            item = ev.Recorded(self.session_id, self.state.seq + 1, time.time_ns() // 1000 / 1e6, event)
+            apply(self.state, item, self._contents)
+            self._staged.append((item, fact))
+
+    async def flush(self, *, release: bool = False) -> list[ev.Recorded]:
+        """Stores what is staged, in one transaction, and returns it after what others appended. ``release`` gives the
+        lease back with it.
+
+        Raises ``Conflict`` when the log went on meanwhile: the state is then up to date, decisions are dropped, and
+        facts are staged again behind the rest. ``Fenced`` when the lease is lost.
+        """
+        if not self._staged:
+            return self._take_foreign()
         try:
             recorded = await self.store.append(
-                self.session_id, events, expected_seq=self.state.seq, lease=self.lease, contents=contents
+                self.session_id,
+                [item.event for item, _ in self._staged],
+                expected_seq=self._stored,
+                lease=self.lease,
+                contents=self._new_contents,
+                at=[item.at for item, _ in self._staged],
+                release=release,
             )
         except Conflict:
-            await self.catch_up()
+            facts = [item.event for item, fact in self._staged if fact]
+            await self._rebuild()
+            for fact_event in facts:
+                if not self._is_stale(fact_event):
+                    self.stage([fact_event], fact=True)  # type: ignore[list-item]
             raise
-        for item in recorded:
-            apply(self.state, item, self._contents)
-        return recorded
+        if release:
+            self.lease = None
+        self._stored = self.state.seq
+        self._staged, self._new_contents = [], {}
+        return [*self._take_foreign(), *recorded]
 
-    async def record(
-        self, events: Sequence[ev.DurableEvent], contents: Mapping[str, bytes] | None = None
-    ) -> list[ev.Recorded]:
-        """Appends facts, behind whatever others appended meanwhile. A second result of a call is no fact any more."""
+    async def flush_facts(self) -> list[ev.Recorded]:
+        """Stores what is staged, whatever others append meanwhile; for facts only."""
         while True:
-            facts = [event for event in events if not self._is_stale(event)]
-            if not facts:
-                return []
             try:
-                return await self.append(facts, contents)
+                return await self.flush()
             except Conflict:
                 continue
+
+    async def catch_up(self) -> None:
+        """Folds what others appended. Nothing may be staged."""
+        known = self._stored
+        async for item in self.store.read(self.session_id, known):
+            await self._fetch(item)
+            apply(self.state, item, self._contents)
+            if known:
+                self._foreign.append(item)
+        self._stored = self.state.seq
 
     async def command(
         self, decide: Callable[[State], Sequence[ev.DurableEvent]], contents: Mapping[str, bytes] | None = None
@@ -94,15 +121,16 @@ class Session:
             events = decide(self.state)
             if not events:
                 return []
+            self.stage(events, contents=contents)
             try:
-                return await self.append(events, contents)
+                return await self.flush()
             except Conflict:
                 continue
 
-    def take_foreign(self) -> list[ev.Recorded]:
-        """What others appended since the last call, for the reader of the run."""
-        met, self.foreign = self.foreign, []
-        return met
+    async def acquire(self) -> None:
+        """Takes the lease of a stored session and catches up; raises ``Busy``."""
+        self.lease = await self.store.acquire(self.session_id, seconds=LEASE_SECONDS)
+        await self.catch_up()
 
     async def close(self) -> None:
         """Gives the lease back."""
@@ -110,11 +138,39 @@ class Session:
             lease, self.lease = self.lease, None
             await self.store.release(lease)
 
-    def _is_stale(self, event: ev.DurableEvent) -> bool:
+    async def _rebuild(self) -> None:
+        """The state from what is stored alone, since what was staged on top of it is void."""
+        before = self._stored
+        self._staged, self._new_contents, self._stored = [], {}, 0
+        self.state = State(session_id=self.session_id)
+        async for item in self.store.read(self.session_id):
+            await self._fetch(item)
+            apply(self.state, item, self._contents)
+            if item.seq is not None and item.seq > before:
+                self._foreign.append(item)
+        self._stored = self.state.seq
+
+    async def _fetch(self, item: ev.Recorded) -> None:
+        if isinstance(item.event, ev.RunStarted) and item.event.environment not in self._contents:
+            self._contents.known.update(await self.store.contents(self.session_id, [item.event.environment]))
+
+    def _take_foreign(self) -> list[ev.Recorded]:
+        met, self._foreign = self._foreign, []
+        return met
+
+    def _is_stale(self, event: ev.AnyEvent) -> bool:
+        """A second result of a call is no fact any more."""
         if not isinstance(event, ev.ToolCallFinished):
             return False
         call = self.state.find_call(event.call_id)
         return call is not None and call.result is not None
+
+
+def new_session(store: EventStore, session_id: str) -> Session:
+    """A session that does not exist yet; its first append creates it and takes its lease."""
+    session = Session(store, session_id)
+    session.lease = Lease(session_id, 1, this_process().text())
+    return session
 
 
 async def open_session(store: EventStore, session_id: str) -> Session:

@@ -27,7 +27,6 @@ from .messages import (
     TextWithdrawn,
     ToolCall,
     Wire,
-    WireModel,
 )
 from .model.retry import delay
 from .state import Run
@@ -37,11 +36,13 @@ if TYPE_CHECKING:
 
 
 async def take_step(driver: Driver, action: CallModel) -> AsyncGenerator[ev.Recorded]:
-    """Yields the events of one attempt; the next action says whether there is another one."""
+    """Yields the events of one attempt and stages its outcome; the next action says whether there is another one."""
     session, state = driver.session, driver.session.state
     run = state.run
     assert run is not None, "a step belongs to a run"
     if action.not_before is not None:
+        for item in await session.flush():
+            yield item
         await driver.gate.wait(asyncio.sleep(max(0.0, action.not_before - driver.clock())))
     messages = build_messages(state, driver.config.system_prompt)
     wire, manifest, contents = driver.requests.build(state, messages)
@@ -51,10 +52,10 @@ async def take_step(driver: Driver, action: CallModel) -> AsyncGenerator[ev.Reco
         request=manifest,
         estimated_tokens=request_tokens(state, driver.config.system_prompt, run.environment.tool_tokens),
     )
-    recorded = await session.append([started], contents)
-    driver.requests.sent(contents)
-    for item in recorded:
+    session.stage([started], contents=contents)
+    for item in await session.flush():
         yield item
+    driver.requests.sent(contents)
     turn = _Turn()
     try:
         stream = _stream(driver, wire, messages)
@@ -70,21 +71,20 @@ async def take_step(driver: Driver, action: CallModel) -> AsyncGenerator[ev.Reco
     except ModelError as error:
         if turn.visible:
             yield driver.shown(TextWithdrawn(error.kind))
-        for item in await session.record([_failed(driver, action, run, error, turn.visible)]):
-            yield item
+        session.stage([_failed(driver, action, run, error, turn.visible)], fact=True)
         return
-    answer = turn.message(action.step, driver, {call.call.id for entry in state.entries for call in entry.calls})
+    taken = {call.call.id for entry in session.state.entries for call in entry.calls}
+    answer = turn.message(action.step, driver.wire_model.origin if driver.wire_model is not None else None, taken)
     usage = turn.end.usage
     cost = driver.price.cost(usage) if driver.price is not None and usage is not None else None
     ended = ev.StepEnd(step=action.step, outcome="message", usage=usage, cost=cost)
-    for item in await session.record([answer, ended]):
-        yield item
+    session.stage([answer, ended], fact=True)
 
 
 def _stream(driver: Driver, wire: Wire, messages: list[Message]) -> AsyncIterator[ModelEvent]:
     schemas = driver.registry.schemas
-    if isinstance(driver.model, WireModel):
-        return driver.model.stream(wire, messages, schemas)
+    if driver.wire_model is not None:
+        return driver.wire_model.stream(wire, messages, schemas)
     return driver.model.stream_chat(messages, schemas, **driver.config.options)
 
 
@@ -121,7 +121,7 @@ class _Turn:
             self.visible = False
         return event  # type: ignore[return-value]
 
-    def message(self, step: int, driver: Driver, taken: set[str]) -> ev.AssistantMessage:
+    def message(self, step: int, origin: str | None, taken: set[str]) -> ev.AssistantMessage:
         """The whole answer, its calls under ids that no earlier call of the conversation has."""
         end = self.end
         assert end is not None, "only a complete stream makes a message"
@@ -135,7 +135,7 @@ class _Turn:
             refusal=end.refusal,
             flags=end.flags,
             replay=end.replay,
-            origin=driver.model.origin if isinstance(driver.model, WireModel) else None,
+            origin=origin,
             time_to_first_token=self.first,
             duration=time.perf_counter() - self.began,
         )

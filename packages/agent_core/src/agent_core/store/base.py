@@ -19,6 +19,10 @@ all.
 """
 
 
+FIRST_LEASE = 30.0
+"""Seconds that the lease taken with the creation of a session holds unless it is renewed."""
+
+
 class Lease(Struct, frozen=True):
     """The right to drive a session. A later lease has a higher ``generation`` and fences this one off."""
 
@@ -62,9 +66,13 @@ class EventStore(Protocol):
         expected_seq: int,
         lease: Lease | None = None,
         contents: Mapping[str, bytes] | None = None,
+        at: Sequence[float] | None = None,
+        release: bool = False,
     ) -> list[Recorded]:
         """Appends all events or none. ``expected_seq`` 0 begins a session; another head raises ``Conflict``.
 
+        ``at``: Unix seconds of each event, else now. ``release`` gives the lease back in the same transaction. A lease
+        of generation 1 for a session that does not exist yet is taken with its creation.
         With a ``lease`` that is no longer the newest, raises ``Fenced``. ``contents`` are kept with the session, by
         hash.
         """

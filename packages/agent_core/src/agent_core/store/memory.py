@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from ..codec import decode, encode, type_name
 from ..errors import Busy, Conflict, DamagedLog, Fenced, StoreError, UnknownSession
 from ..events import AnyEvent, Parent, Recorded, SessionStarted
-from .base import Lease, SessionInfo, Verified
+from .base import FIRST_LEASE, Lease, SessionInfo, Verified
 from .chain import GENESIS, link, new_salt, payload_digest
 from .liveness import describe, this_process
 from .sqlite import new_session_id
@@ -64,27 +64,35 @@ class MemoryStore:
         expected_seq: int,
         lease: Lease | None = None,
         contents: Mapping[str, bytes] | None = None,
+        at: Sequence[float] | None = None,
+        release: bool = False,
     ) -> list[Recorded]:
         session = self._sessions.get(session_id)
         if session is None:
-            if expected_seq or lease is not None:
+            if expected_seq or (lease is not None and lease.generation != 1):
                 raise UnknownSession(f"There is no session {session_id}.")
             session = self._sessions[session_id] = _Session(time.time(), time.time())
+            if lease is not None:
+                session.generation, session.holder = 1, lease.holder
+                session.held_until = time.time() + FIRST_LEASE
         if lease is not None and lease.generation != session.generation:
             raise Fenced(f"Session {session_id} was taken over by another process.")
         if session.head != expected_seq:
             raise Conflict(session_id, expected_seq, session.head)
         encoded = [(event, type_name(event), encode(event)) for event in events]
         session.contents.update(contents or {})
-        at = time.time_ns() // 1000
+        now = time.time_ns() // 1000
         recorded = []
-        for event, name, payload in encoded:
+        for position, (event, name, payload) in enumerate(encoded):
+            at_us = now if at is None else round(at[position] * 1e6)
             salt, seq = new_salt(), session.head + 1
             digest = payload_digest(salt, payload)
-            session.head_hash = link(session.head_hash, seq, at, name, digest)
-            session.rows.append(_Row(at, name, salt, payload, digest, session.head_hash))
-            recorded.append(Recorded(session_id, seq, at / 1e6, event, session.head_hash.hex()))
-        session.updated_at = at / 1e6
+            session.head_hash = link(session.head_hash, seq, at_us, name, digest)
+            session.rows.append(_Row(at_us, name, salt, payload, digest, session.head_hash))
+            recorded.append(Recorded(session_id, seq, at_us / 1e6, event, session.head_hash.hex()))
+        session.updated_at = now / 1e6
+        if release and lease is not None:
+            await self.release(lease)
         return recorded
 
     async def read(self, session_id: str, after: int = 0) -> AsyncIterator[Recorded]:

@@ -18,7 +18,7 @@ from ..codec import decode, encode, type_name
 from ..errors import Busy, Conflict, DamagedLog, Fenced, StoreError, UnknownSession
 from ..events import AnyEvent, Recorded, SessionStarted
 from ..events import Parent as ForkParent
-from .base import SHARED, Lease, SessionInfo, Verified
+from .base import FIRST_LEASE, SHARED, Lease, SessionInfo, Verified
 from .chain import GENESIS, link, new_salt, payload_digest
 from .liveness import describe, is_dead, this_process
 from .worker import SqliteWorker
@@ -82,6 +82,8 @@ class SqliteStore:
         expected_seq: int,
         lease: Lease | None = None,
         contents: Mapping[str, bytes] | None = None,
+        at: Sequence[float] | None = None,
+        release: bool = False,
     ) -> list[Recorded]:
         payloads = _encoded(events)
 
@@ -90,9 +92,9 @@ class SqliteStore:
                 "SELECT number, head, head_hash, generation FROM sessions WHERE id = ?", (session_id,)
             ).fetchone()
             if row is None:
-                if expected_seq or lease:
+                if expected_seq or (lease is not None and lease.generation != 1):
                     raise UnknownSession(f"There is no session {session_id}.")
-                row = (_insert_session(db, session_id), 0, GENESIS, 0)
+                row = (_insert_session(db, session_id, lease), 0, GENESIS, lease.generation if lease else 0)
             number, head, head_hash, generation = row
             if lease is not None and lease.generation != generation:
                 raise Fenced(f"Session {session_id} was taken over by another process.")
@@ -101,7 +103,10 @@ class SqliteStore:
             if contents:
                 pairs = [(0 if name[0] == SHARED else number, name, data) for name, data in contents.items()]
                 db.executemany("INSERT OR IGNORE INTO contents VALUES (?, ?, ?)", pairs)
-            return _insert_events(db, session_id, number, head, head_hash, payloads)
+            recorded = _insert_events(db, session_id, number, head, head_hash, payloads, at)
+            if release:
+                db.execute(_RELEASE, (number, generation))
+            return recorded
 
         return await self._worker.write(job)
 
@@ -193,10 +198,10 @@ class SqliteStore:
         await self._worker.write(job)
 
     async def release(self, lease: Lease) -> None:
-        update = "UPDATE sessions SET holder = NULL, held_until = 0 WHERE id = ? AND generation = ?"
-
         def job(db: sqlite3.Connection) -> None:
-            db.execute(update, (lease.session_id, lease.generation))
+            row = db.execute("SELECT number FROM sessions WHERE id = ?", (lease.session_id,)).fetchone()
+            if row is not None:
+                db.execute(_RELEASE, (row[0], lease.generation))
 
         await self._worker.write(job)
 
@@ -254,6 +259,7 @@ class SqliteStore:
         return db
 
 
+_RELEASE = "UPDATE sessions SET holder = NULL, held_until = 0 WHERE number = ? AND generation = ?"
 _INFO = "SELECT id, head, head_hash, created_at, updated_at, parent, parent_seq FROM sessions"
 
 
@@ -264,11 +270,13 @@ def _info(row: tuple[str, int, bytes, int, int, str | None, int]) -> SessionInfo
     )
 
 
-def _insert_session(db: sqlite3.Connection, session_id: str) -> int:
+def _insert_session(db: sqlite3.Connection, session_id: str, lease: Lease | None = None) -> int:
     now = time.time_ns() // 1000
+    held = (1, lease.holder, now / 1e6 + FIRST_LEASE) if lease is not None else (0, None, 0.0)
     row = db.execute(
-        "INSERT INTO sessions (id, head_hash, created_at, updated_at) VALUES (?, ?, ?, ?)",
-        (session_id, GENESIS, now, now),
+        "INSERT INTO sessions (id, head_hash, created_at, updated_at, generation, holder, held_until)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (session_id, GENESIS, now, now, *held),
     )
     assert row.lastrowid is not None
     return row.lastrowid
@@ -285,11 +293,14 @@ def _insert_events(
     head: int,
     head_hash: bytes,
     payloads: list[tuple[AnyEvent, str, bytes]],
+    times: Sequence[float] | None = None,
 ) -> list[Recorded]:
     """Appends behind ``head`` and moves the head; all within the transaction of the caller."""
     at = time.time_ns() // 1000
     rows, recorded = [], []
     for seq, (event, name, payload) in enumerate(payloads, head + 1):
+        if times is not None:
+            at = round(times[seq - head - 1] * 1e6)
         salt = new_salt()
         digest = payload_digest(salt, payload)
         head_hash = link(head_hash, seq, at, name, digest)
