@@ -23,22 +23,33 @@ def _written(value: Any) -> Any:
 
 def _listed(value: Any) -> Any:
     """One thing where a list is asked for is a list of one."""
-    return [value] if isinstance(value, str | int | dict) else value
+    return [value] if isinstance(value, str | int | float | dict) else value
 
 
 Written = Annotated[str, BeforeValidator(_written), WithJsonSchema({"type": "string"})]
-Skus = Annotated[list[Annotated[str, BeforeValidator(_written)]], BeforeValidator(_listed), Field(min_length=1, max_length=50)]
+Limit = Annotated[int, Field(ge=1, le=20)]
+Offset = Annotated[int, Field(ge=0, le=100_000)]
+Percent = Annotated[str, BeforeValidator(_written), WithJsonSchema({"type": "string", "description": "5 = 5 % off = 9.5 折"})]
+Quantities = Annotated[
+    list[Written] | None,
+    BeforeValidator(_listed),
+    WithJsonSchema({"type": "array", "items": {"type": "string"}, "description": 'for each sku: 20 or "3 箱"'}),
+]
+Skus = Annotated[list[Annotated[str, BeforeValidator(_written)]], BeforeValidator(_listed), Field(min_length=1, max_length=30)]
 State = Literal["draft", "quoted", "confirmed", "in_progress", "done", "cancelled"]
 States = Annotated[
     list[State] | None,
     BeforeValidator(_listed),
     WithJsonSchema(
-        {"type": "array", "items": {"enum": ["draft", "quoted", "confirmed", "in_progress", "done", "cancelled"]}}
+        {
+            "type": "array",
+            "items": {"type": "string", "enum": ["draft", "quoted", "confirmed", "in_progress", "done", "cancelled"]},
+        }
     ),
 ]
 Kind = Annotated[
     Literal["quotation", "sale", "purchase", "return"] | None,
-    WithJsonSchema({"enum": ["quotation", "sale", "purchase", "return"]}),
+    WithJsonSchema({"type": "string", "enum": ["quotation", "sale", "purchase", "return"]}),
 ]
 
 
@@ -52,4 +63,4 @@ class LineAsked(BaseModel):
     unit: Annotated[Text, Field(description="default: the base unit")] = None
 
 
-Lines = Annotated[list[LineAsked], BeforeValidator(_listed), Field(min_length=1, max_length=50)]
+Lines = Annotated[list[LineAsked], BeforeValidator(_listed), Field(min_length=1, max_length=30)]

@@ -63,6 +63,8 @@ class ProductCandidate(Fact):
     """In ``base_unit``, over all warehouses: on hand less reserved."""
     match: Match
     score: float
+    scanned_unit: str | None = None
+    """The unit whose barcode was given."""
 
 
 class ProductMatches(Fact):
@@ -77,12 +79,13 @@ class ProductMatches(Fact):
 
 
 class Arrival(Fact):
-    """A purchase on its way. Unconfirmed: the supplier has not promised it."""
+    """A purchase on its way. Unconfirmed: the supplier has not promised it. ``days_late``: it should have come."""
 
     qty: Qty
     date: date
     document: str
     confirmed: bool
+    days_late: int | None = None
 
 
 class StockAt(Fact):
@@ -100,25 +103,33 @@ class StockAt(Fact):
     """Available plus confirmed arrivals up to ``by_date``."""
 
 
+class InUnit(Fact):
+    """What is available, as whole ``unit`` of ``factor`` base units each, and the ``rest`` in base units."""
+
+    unit: str
+    factor: Qty
+    available: Qty
+    rest: Qty
+
+
 class StockOfProduct(Fact):
-    """One product over the warehouses asked about; every quantity in ``unit``.
+    """One product over the warehouses asked about; every quantity in ``base_unit``, ``in_unit`` apart.
 
     ``wanted`` and what follows stand there when a quantity was given: ``shortage`` = wanted - available (0 when enough);
-    ``complete_on``: the day on which confirmed arrivals cover it, absent when none do.
+    ``complete_on``: the day on which confirmed arrivals cover it, absent when none do; ``enough_by_date``: on ``by_date``.
     """
 
     sku: str
     name: str
     specification: str | None = None
-    unit: str
     base_unit: str
-    factor: Qty
     on_hand: Qty
     reserved: Qty
     available: Qty
     incoming: Qty
     incoming_unconfirmed: Qty | None = None
     forecast: Qty | None = None
+    in_unit: InUnit | None = None
     wanted: Qty | None = None
     shortage: Qty | None = None
     enough: bool | None = None
@@ -328,8 +339,9 @@ class OrderDetail(Fact):
     subtotal: Amount
     tax: Amount
     total: Amount
-    paid: Amount
-    unpaid: Amount
+    paid: Amount | None = None
+    unpaid: Amount | None = None
+    """``paid`` and ``unpaid`` stand where something is owed: not on quotations, drafts and what was cancelled."""
     deliveries: list[DeliveryFact]
     payments: list[PaymentFact]
     source: str | None = None
@@ -365,7 +377,7 @@ class QuotationCreated(Fact):
     number: str
     state: OrderState
     customer: CustomerRef
-    lines: list[PricedLine]
+    lines: list[OrderLineFact]
     discount_percent: Rate
     subtotal: Amount
     tax: Amount

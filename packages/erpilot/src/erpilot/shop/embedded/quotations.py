@@ -1,0 +1,110 @@
+"""Writing quotations into the file.
+
+Invariant: one key makes one document; a key that comes again with the same draft gets that document, with another draft it is
+refused. Everything happens in the transaction that the caller opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from datetime import datetime, timedelta
+
+from ..backend import QuotationDraft, Written
+from ..documents import Order
+from ..errors import Conflict, Invalid, Refused
+from ..pricing import PricedLine
+from ..values import Company
+from . import orders, prices, products
+from .schema import stored
+
+MOST_DAYS = 365
+WAREHOUSE_OF_QUOTATIONS = "SELECT code FROM warehouse ORDER BY position LIMIT 1"
+
+
+def create(
+    connection: sqlite3.Connection, draft: QuotationDraft, key: str, by: str | None, now: datetime, company: Company
+) -> Written:
+    """Makes the quotation, or finds the one that this key has made."""
+    digest = _digest(draft)
+    if made := connection.execute("SELECT id, digest FROM document WHERE key = ?", (key,)).fetchone():
+        if made[1] != digest:
+            raise Conflict("This key was already used for another quotation; nothing was changed.")
+        return Written(orders.by_row(connection, made[0]), repeated=True)
+    if not 1 <= draft.valid_days <= MOST_DAYS:
+        raise Invalid(f"A quotation cannot be valid for {draft.valid_days} days: 1 to {MOST_DAYS} are possible.")
+    valid_until = now.date() + timedelta(draft.valid_days)
+    if not 0 <= draft.discount <= company.discount_limit:
+        raise Refused(
+            f"A discount of {draft.discount:f} % is not allowed here: the limit is {company.discount_limit:f} %.",
+            hint="Ask for a smaller discount, or have the owner make the quotation.",
+        )
+    quote = prices.quote(connection, draft.lines, draft.customer_id, None, now.date(), draft.discount)
+    inactive = [line.product for line in quote.lines if not line.product.active]
+    if inactive:
+        raise Refused(f"{inactive[0].sku} {inactive[0].name} is discontinued and cannot be quoted.")
+    serial = connection.execute("SELECT max(serial) + 1 FROM document WHERE kind = 'quotation'").fetchone()[0] or 1001
+    (warehouse,) = connection.execute(WAREHOUSE_OF_QUOTATIONS).fetchone()
+    row = connection.execute(
+        "INSERT INTO document (number, serial, kind, party_id, date, valid_until, state, shipped, invoiced, currency, "
+        "tax_included, total, warehouse, note, key, digest, created_by, created_at) "
+        "VALUES (?, ?, 'quotation', ?, ?, ?, 'quoted', 'none', 'none', ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            f"Q-{serial}",
+            serial,
+            draft.customer_id,
+            now.date().isoformat(),
+            valid_until.isoformat(),
+            quote.price_list.currency,
+            quote.price_list.tax_included,
+            quote.totals.total.minor,
+            warehouse,
+            draft.note,
+            key,
+            digest,
+            by,
+            now.isoformat(timespec="seconds"),
+        ),
+    ).lastrowid
+    assert row is not None
+    rows = products.rows_of(connection, [line.product.sku for line in quote.lines])
+    for position, line in enumerate(quote.lines, 1):
+        _insert_line(connection, row, position, rows[line.product.sku], line)
+    return Written(orders.by_row(connection, row), repeated=False)
+
+
+def by_key(connection: sqlite3.Connection, key: str) -> Order | None:
+    """The document that this key made."""
+    made = connection.execute("SELECT id FROM document WHERE key = ?", (key,)).fetchone()
+    return orders.by_row(connection, made[0]) if made else None
+
+
+def _insert_line(connection: sqlite3.Connection, document: int, position: int, product: int, line: PricedLine) -> None:
+    unit = line.product.unit(line.quantity.unit)
+    connection.execute(
+        "INSERT INTO line (document_id, line, product_id, name, specification, unit, factor, base_unit, ordered, unit_price, "
+        "price_origin, discount, tax_rate, amount, tax) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'rule', ?, ?, ?, ?)",
+        (
+            document,
+            position,
+            product,
+            line.product.name,
+            line.product.specification,
+            unit.name,
+            str(unit.factor),
+            line.base.unit,
+            stored(line.quantity.value),
+            str(line.unit_price),
+            str(line.discount),
+            str(line.tax_rate),
+            line.amount.minor,
+            line.tax.minor,
+        ),
+    )
+
+
+def _digest(draft: QuotationDraft) -> str:
+    lines = [[line.sku, f"{line.quantity.value.normalize():f}", line.quantity.unit] for line in draft.lines]
+    said = [draft.customer_id, lines, f"{draft.discount.normalize():f}", draft.valid_days, draft.note]
+    return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()

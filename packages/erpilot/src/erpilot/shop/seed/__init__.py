@@ -1,0 +1,1 @@
+"""The example shop: goods and parties from the packaged tables, trade from a fixed seed."""
