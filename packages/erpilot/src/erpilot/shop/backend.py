@@ -1,8 +1,8 @@
 """What Erpilot asks of an ERP: a few verbs of the shop, the same for the embedded one and for real servers.
 
-Invariant: no verb sets a state or writes a field; each write carries an idempotency key, and ``find_by_key`` tells afterwards what
-became of it. Every record carries an opaque ``version``. Failures are those of ``errors``. Numbers cover all records that
-match, never a page.
+Invariant: no verb sets a state or writes a field; each write carries an idempotency key, and ``find_by_key`` tells
+afterwards what became of it. Every record carries an opaque ``version``. Failures are those of ``errors``. Numbers
+cover all records that match, never a page.
 """
 
 from __future__ import annotations
@@ -88,8 +88,9 @@ class LineWanted:
 
 @dataclass(frozen=True, slots=True)
 class QuotationDraft:
-    """What a quotation is to say; prices come from the customer's price list. ``valid_days`` from the day it is made, so that
-    a repeat on another day is still the same draft."""
+    """What a quotation is to say; prices come from the customer's price list. ``valid_days`` from the day it is made,
+    so that a repeat on another day is still the same draft.
+    """
 
     customer_id: str
     lines: tuple[LineWanted, ...]
@@ -127,8 +128,12 @@ class ErpBackend(Protocol):
         """Products by exact SKU or barcode, under the code asked for; what does not exist is not in it."""
         ...
 
-    async def get_stock(self, skus: Sequence[str], *, warehouse: str | None = None) -> dict[str, tuple[StockLevel, ...]]:
-        """By SKU, a level for each warehouse (or the one named, by code or name). Raises ``NotFound`` for the warehouse."""
+    async def get_stock(
+        self, skus: Sequence[str], *, warehouse: str | None = None
+    ) -> dict[str, tuple[StockLevel, ...]]:
+        """By SKU, a level for each warehouse (or the one named, by code or name). Raises ``NotFound`` for the
+        warehouse.
+        """
         ...
 
     async def get_prices(
@@ -164,8 +169,9 @@ class ErpBackend(Protocol):
         ...
 
     async def create_quotation(self, draft: QuotationDraft, *, key: str, by: str | None) -> Written:
-        """Makes a quotation, once per ``key``. Raises ``Conflict`` when the key stands for another draft, ``Refused`` past
-        the discount limit."""
+        """Makes a quotation, once per ``key``. Raises ``Conflict`` when the key stands for another draft, ``Refused``
+        past the discount limit.
+        """
         ...
 
     async def find_by_key(self, key: str) -> Order | None:

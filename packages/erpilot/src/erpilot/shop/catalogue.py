@@ -1,7 +1,7 @@
 """Products, their units, and what is in stock of them.
 
-Invariant: available = on hand - reserved; a conversion from a unit to the base unit and back is the identity; a unit that a
-product does not have is refused with those it has.
+Invariant: available = on hand - reserved; a conversion from a unit to the base unit and back is the identity; a unit
+that a product does not have is refused with those it has.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A thing with its own code and stock (a variant is a product; ``specification`` tells it apart). ``units`` begins with
-    the base unit. ``min_order`` in base units; ``tax_rate`` as a fraction; ``list_price`` per base unit, tax included."""
+    """A thing with its own code and stock (a variant is a product; ``specification`` tells it apart). ``units``
+    begins with the base unit. ``min_order`` in base units; ``tax_rate`` as a fraction; ``list_price`` per base unit,
+    tax included.
+    """
 
     sku: str
     name: str
@@ -78,7 +80,9 @@ class Product:
                 hint=f"{unit.name} = {unit.factor.normalize():f} {self.base.name}.",
             )
         if value * unit.factor > MOST or value != round(value, 3):
-            raise Invalid(f"A quantity of {value} {unit.name} of {self.sku} cannot be meant.", hint="Check the quantity.")
+            raise Invalid(
+                f"A quantity of {value} {unit.name} of {self.sku} cannot be meant.", hint="Check the quantity."
+            )
         return Quantity(value, unit.name)
 
     def to_base(self, quantity: Quantity) -> Quantity:
@@ -144,7 +148,9 @@ class StockLevel:
 
 
 def available_on(levels: tuple[StockLevel, ...], day: date, today: date) -> Decimal:
-    """Available now and confirmed to arrive from ``today`` to ``day``. A late purchase has no day that can be promised."""
+    """Available now and confirmed to arrive from ``today`` to ``day``. A late purchase has no day that can be
+    promised.
+    """
     coming = (a.quantity for level in levels for a in level.arrivals if a.confirmed and today <= a.date <= day)
     return sum((level.available for level in levels), ZERO) + sum(coming, ZERO)
 

@@ -1,13 +1,13 @@
 """Customers, and documents: quotations, sales, purchases and returns, with lines, deliveries and payments.
 
-Invariant: ordered = delivered + cancelled + open on every line, returned <= delivered; lines and tax add up to the total.
-Amounts are derived from quantity, price, discount and tax rate by ``pricing``, once, when a line is made.
+Invariant: ordered = delivered + cancelled + open on every line, returned <= delivered; lines and tax add up to the
+total. Amounts are derived from quantity, price, discount and tax rate by ``pricing``, once, when a line is made.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
 from typing import Literal
 
@@ -37,8 +37,9 @@ class Customer:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line; quantities in ``unit`` (of ``factor`` base units). ``name`` and ``specification`` as sold; ``discount`` in per
-    cent; ``reserved``: the part of what is open that stock is held for."""
+    """One line; quantities in ``unit`` (of ``factor`` base units). ``name`` and ``specification`` as sold;
+    ``discount`` in per cent; ``reserved``: the part of what is open that stock is held for.
+    """
 
     line: int
     sku: str
@@ -75,7 +76,7 @@ class Delivery:
     """A parcel out (of a sale), or goods in (of a purchase). ``lines``: (sku, quantity, unit)."""
 
     number: str
-    date: date
+    date: dt.date
     state: Literal["shipped", "delivered"]
     warehouse: str
     carrier: str | None
@@ -88,7 +89,7 @@ class Payment:
     """What was paid for one document."""
 
     number: str
-    date: date
+    date: dt.date
     method: str
     amount: Money
 
@@ -118,8 +119,8 @@ class OrderHead:
     kind: Kind
     party_id: str
     party: str
-    date: date
-    promised: date | None
+    date: dt.date
+    promised: dt.date | None
     state: State
     shipped: Progress
     invoiced: Progress
@@ -137,7 +138,7 @@ class Order:
     lines: tuple[Line, ...]
     deliveries: tuple[Delivery, ...] = ()
     payments: tuple[Payment, ...] = ()
-    valid_until: date | None = None
+    valid_until: dt.date | None = None
     source: str | None = None
     note: str | None = None
     other_matches: tuple[str, ...] = ()

@@ -1,7 +1,8 @@
 """What a shop may answer instead of a result, the same for every ERP behind it.
 
-Invariant: ``message`` is one sentence for whoever asked, ``hint`` says what to try, ``nearest`` what exists instead. None of them
-says anything about a record that the person may not see. Only reads and ``find_by_key`` may be repeated blindly.
+Invariant: ``message`` is one sentence for whoever asked, ``hint`` says what to try, ``nearest`` what exists instead.
+None of them says anything about a record that the person may not see. Only reads and ``find_by_key`` may be repeated
+blindly.
 """
 
 from __future__ import annotations

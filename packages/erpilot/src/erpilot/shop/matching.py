@@ -1,7 +1,8 @@
 """Which records a vague text means: folding, splitting into features, ranking. Pure; the index is the backend's.
 
-Invariant: a number matches only a whole number ("50" is not "500", "小米9" is not "小米8"), a text is ``decided`` only when nothing
-else fits it as well. Order, spaces, case and width of characters do not matter; gaps are allowed ("黑色64G小米8").
+Invariant: a number matches only a whole number ("50" is not "500", "小米9" is not "小米8"), a text is ``decided``
+only when nothing else fits it as well. Order, spaces, case and width of characters do not matter; gaps are allowed
+("黑色64G小米8").
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import pairwise
 
 _PIECES = re.compile(r"[0-9]+(?:\.[0-9]+)?[a-z]*|[a-z]+[0-9]*|[\u3400-\u9fff]+")
 _FILLER = re.compile(r"(?<=.)的(?=.)|那个|这个|那款|这款|一下")
@@ -90,7 +92,7 @@ def _trigrams(word: str) -> set[str]:
 
 
 def _joined(words: Sequence[str]) -> list[str]:
-    return [a + b for a, b in zip(words, words[1:], strict=False)]
+    return [a + b for a, b in pairwise(words)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,11 @@ class Ranked:
     number_missing: bool
     active: bool
 
+    @property
+    def whole(self) -> bool:
+        """The record accounts for all of the query."""
+        return self.exact or self.coverage >= _FULL
+
 
 def rank(query: str, candidates: Iterable[Candidate]) -> list[Ranked]:
     """Best first; what shares nothing with the query is left out."""
@@ -134,24 +141,43 @@ def decided(ranked: Sequence[Ranked]) -> bool:
     return first.coverage >= _LIKELY and all(each.coverage <= _UNLIKELY for each in others)
 
 
+@dataclass(frozen=True, slots=True)
+class _Profile:
+    """What ranking needs of a record; ``exact``: what a query that names it says; ``length`` in characters."""
+
+    runs: tuple[str, ...]
+    words: frozenset[str]
+    exact: frozenset[str]
+    length: int
+
+
+@lru_cache(maxsize=8192)
+def _profile(names: tuple[str, ...], detail: str) -> _Profile:
+    known = [features(text) for text in (*names, detail)]
+    flat = squeezed(detail)
+    called = [squeezed(name) for name in names]
+    return _Profile(
+        tuple(run for each in known for run in each.runs),
+        frozenset(word for each in known for word in (*each.words, *_joined(each.words))),
+        frozenset(filter(None, (*called, *(name + flat for name in called)))),
+        len(called[0]) + len(flat),
+    )
+
+
 def _score(asked: Features, flat: str, candidate: Candidate) -> Ranked:
-    texts = (*candidate.names, candidate.detail)
-    known = [features(text) for text in texts]
-    runs = [run for each in known for run in each.runs]
-    words = {word for each in known for word in (*each.words, *_joined(each.words))}
+    known = _profile(candidate.names, candidate.detail)
     total, covered, missing = 0.0, 0.0, False
     for run in asked.runs:
         total += len(run)
-        covered += _covered(run, runs)
+        covered += _covered(run, known.runs)
     for word in asked.words:
-        share = _word_share(word, words)
+        share = _word_share(word, known.words)
         total += 2
         covered += 2 * share
         missing = missing or (share == 0 and any(c.isdigit() for c in word))
     coverage = covered / total if total else 0.0
-    detail = squeezed(candidate.detail)
-    exact = any(flat in (own, own + detail) for own in map(squeezed, candidate.names)) and bool(flat)
-    brevity = min(1.0, total / max(1, len(squeezed(candidate.names[0])) + len(detail)))
+    exact = flat in known.exact
+    brevity = min(1.0, total / max(1, known.length))
     score = 1.0 if exact else round(0.9 * coverage + 0.1 * brevity, 4)
     return Ranked(candidate.key, score, coverage, exact, missing, candidate.active)
 
@@ -174,7 +200,7 @@ def _covered(run: str, known: Sequence[str]) -> float:
     return covered
 
 
-def _word_share(word: str, known: set[str]) -> float:
+def _word_share(word: str, known: frozenset[str]) -> float:
     """1 for a word that is there, or starts one that goes on with letters; less for one that is nearly there."""
     if word in known:
         return 1.0
@@ -185,6 +211,10 @@ def _word_share(word: str, known: set[str]) -> float:
         return 0.9
     if len(word) < 4 or not word.isalpha():
         return 0.0
-    like = (SequenceMatcher(None, word, each).ratio() for each in known if abs(len(each) - len(word)) <= 2 and each.isalpha())
+    like = (
+        SequenceMatcher(None, word, each).ratio()
+        for each in known
+        if abs(len(each) - len(word)) <= 2 and each.isalpha()
+    )
     best = max(like, default=0.0)
     return 0.7 * best if best >= 0.75 else 0.0

@@ -1,7 +1,7 @@
 """Document numbers: how they are built, and what people write for them.
 
-Invariant: a number is a name, not a date (its year is that of the series); "123", "#123", "SO-2026-0123", "so20260123" and
-"订单123" all reach the sale with serial 123, the newest series first.
+Invariant: a number is a name, not a date (its year is that of the series); "123", "#123", "SO-2026-0123",
+"so20260123" and "订单123" all reach the sale with serial 123, the newest series first.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ _WORDS_ABOUT_NUMBERS = frozenset(
     {"order", "orders", "sales", "sale", "no", "nr", "number", "num", "quotation", "quote", "purchase", "return", "the"}
 )
 _WORD = re.compile(r"[a-z]+")
-_NUMBER = re.compile(r"(?:\b|(?<=[^a-z0-9]))(so|q|po|rt)?[\s\-_/#.]*(?:(20\d\d)(?:[\s\-_/]+|(?=\d{4}(?!\d))))?(\d{1,9})(?!\d)")
+_NUMBER = re.compile(
+    r"(?:\b|(?<=[^a-z0-9]))(so|q|po|rt)?[\s\-_/#.]*(?:(20\d\d)(?:[\s\-_/]+|(?=\d{4}(?!\d))))?(\d{1,9})(?!\d)"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,5 +22,7 @@ def open_shop(home: Path, today: date | None = None) -> EmbeddedShop:
         try:
             today = date.fromisoformat(written)
         except ValueError:
-            raise Invalid(f"{TODAY_VARIABLE} is {written!r}, which is not a date.", hint="Write it as 2026-11-30.") from None
+            raise Invalid(
+                f"{TODAY_VARIABLE} is {written!r}, which is not a date.", hint="Write it as 2026-11-30."
+            ) from None
     return EmbeddedShop(home / "shop.db", today=today)

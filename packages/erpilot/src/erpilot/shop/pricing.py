@@ -1,7 +1,7 @@
 """What a quantity costs: price lists with tiers, discount, tax, rounding.
 
-Invariant: a price comes from a price list and the quantity of its line, or is marked as manual; each amount is rounded once,
-per line, to the currency's smallest unit, so lines and tax add up to the total exactly.
+Invariant: a price comes from a price list and the quantity of its line, or is marked as manual; each amount is
+rounded once, per line, to the currency's smallest unit, so lines and tax add up to the total exactly.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_CEILING, Decimal
 
-from .catalogue import Product
+from .catalogue import Product, Unit
 from .documents import Customer, Totals, add_up
 from .errors import Refused
 from .values import ZERO, Money, Quantity, rounded
@@ -33,7 +33,9 @@ class PriceList:
 
 @dataclass(frozen=True, slots=True)
 class PriceTier:
-    """From ``from_qty`` base units on, a base unit costs ``price``; from ``valid_from`` to ``valid_until``, both included."""
+    """From ``from_qty`` base units on, a base unit costs ``price``; from ``valid_from`` to ``valid_until``, both
+    included.
+    """
 
     from_qty: Decimal
     price: Decimal
@@ -52,7 +54,9 @@ class NextTier:
 
 @dataclass(frozen=True, slots=True)
 class PricedLine:
-    """A price for exactly ``quantity``; ``unit_price`` and ``list_price`` per unit as asked, ``min_qty`` in that unit."""
+    """A price for exactly ``quantity``; ``unit_price`` and ``list_price`` per unit as asked, ``min_qty`` in that
+    unit.
+    """
 
     product: Product
     quantity: Quantity
@@ -114,7 +118,9 @@ def price_line(
     on: date,
     discount: Decimal = Decimal(0),
 ) -> PricedLine:
-    """Prices ``quantity`` on a day. ``list_price`` per base unit, in the list's currency. Raises ``Refused`` without a price."""
+    """Prices ``quantity`` on a day. ``list_price`` per base unit, in the list's currency. Raises ``Refused`` without
+    a price.
+    """
     unit = product.unit(quantity.unit)
     base = product.to_base(quantity)
     valid = sorted((t for t in tiers if t.valid_from <= on <= t.valid_until), key=lambda tier: tier.from_qty)
@@ -140,12 +146,7 @@ def price_line(
         list_price=rounded(list_price * unit.factor, price_list.currency),
         rule=f"{price_list.name} ≥ {tier.from_qty.normalize():f} {product.base.name}" if tiered else price_list.name,
         tier_from=_up(tier.from_qty, unit.factor, whole=unit.whole) if tiered else None,
-        next_tier=further
-        and NextTier(
-            _up(further.from_qty, unit.factor, whole=unit.whole),
-            unit.name,
-            rounded(further.price * unit.factor, price_list.currency),
-        ),
+        next_tier=_next_tier(further, unit, price_list.currency) if further else None,
         min_qty=_up(product.min_order, unit.factor, whole=unit.whole),
         discount=discount,
         tax_rate=tax_rate,
@@ -153,6 +154,11 @@ def price_line(
         tax=tax,
         valid_until=tier.valid_until,
     )
+
+
+def _next_tier(tier: PriceTier, unit: Unit, currency: str) -> NextTier:
+    from_qty = _up(tier.from_qty, unit.factor, whole=unit.whole)
+    return NextTier(from_qty, unit.name, rounded(tier.price * unit.factor, currency))
 
 
 def _up(base: Decimal, factor: Decimal, *, whole: bool) -> Decimal:

@@ -1,7 +1,7 @@
 """Names of units: what people write, and the unit of a product that it can mean.
 
-Invariant: a word never stands for a unit by likeness, only by this table; where it can mean two units of one product, the
-product refuses it.
+Invariant: a word never stands for a unit by likeness, only by this table; where it can mean two units of one product,
+the product refuses it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def unit_names(written: str) -> tuple[str, ...]:
 
 
 def parse_quantity(written: str) -> tuple[Decimal, str | None]:
-    """"20", "1,200" or "3 箱" as a number and, if it says so, a unit. Raises ``Invalid``."""
+    """ "20", "1,200" or "3 箱" as a number and, if it says so, a unit. Raises ``Invalid``."""
     text = unicodedata.normalize("NFKC", written).strip()
     found = _QUANTITY.fullmatch(text)
     if not found:

@@ -1,7 +1,7 @@
 """Money, quantities and the shop's calendar.
 
-Invariant: every number is a ``Decimal``; money is rounded to its currency's smallest unit, half up, and never added across
-currencies; a quantity is never without its unit.
+Invariant: every number is a ``Decimal``; money is rounded to its currency's smallest unit, half up, and never added
+across currencies; a quantity is never without its unit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ def digits_of(currency: str) -> int:
     try:
         return CURRENCY_DIGITS[currency]
     except KeyError:
-        raise Invalid(f"There is no currency {currency!r}.", hint=f"Currencies: {', '.join(CURRENCY_DIGITS)}.") from None
+        raise Invalid(
+            f"There is no currency {currency!r}.", hint=f"Currencies: {', '.join(CURRENCY_DIGITS)}."
+        ) from None
 
 
 def rounded(amount: Decimal, currency: str) -> Decimal:
@@ -88,8 +90,9 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """Whose shop it is. ``zone``: IANA name. ``discount_limit``: per cent that a quotation may take off without more rights.
-    Weeks start on Monday (``week_start`` 0)."""
+    """Whose shop it is. ``zone``: IANA name. ``discount_limit``: per cent that a quotation may take off without more
+    rights. Weeks start on Monday (``week_start`` 0).
+    """
 
     name: str
     zone: str = "Asia/Shanghai"

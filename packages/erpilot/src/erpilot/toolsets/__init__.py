@@ -1,0 +1,1 @@
+"""What models may call, by subject."""

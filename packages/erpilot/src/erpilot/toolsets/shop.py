@@ -1,16 +1,17 @@
 """The tools of the shop: what the model may ask of an ERP, as names, schemas and tiers.
 
-Invariant: a tool resolves, asks the backend, and answers facts; every READ changes nothing, and the one WRITE is shown before it runs and
-makes one document per call, however often it is tried.
+Invariant: a tool resolves, asks the backend, and answers facts; every READ changes nothing, and the one WRITE is
+shown before it runs and makes one document per call, however often it is tried.
 """
 
 from __future__ import annotations
 
 from typing import Annotated
 
+from pydantic import Field
+
 from agent_core.events import Preview
 from agent_core.tools.tool import Tier, Tool, ToolContext, tool
-from pydantic import Field
 
 from ..shop.backend import ErpBackend, OrderFilter
 from ..shop.errors import Invalid, NotFound
@@ -43,7 +44,9 @@ def _reading_goods(backend: ErpBackend) -> list[Tool]:
         limit: Limit = 5,
         offset: Offset = 0,
     ) -> r.ProductMatches:
-        """Find products by name, specification, SKU or barcode. `decided`: the first candidate alone is meant; else ask."""
+        """Find products by name, specification, SKU or barcode. `decided`: the first candidate alone is meant; else
+        ask.
+        """
         with answering():
             asked = (barcode or query).strip()
             found = await backend.find_products(
@@ -66,7 +69,9 @@ def _reading_goods(backend: ErpBackend) -> list[Tool]:
         warehouse, in base units. With `quantities`: whether they are there (`shortage`), or when (`complete_on`)."""
         with answering():
             if quantities is not None and len(quantities) != len(skus):
-                raise Invalid(f"There are {len(skus)} skus but {len(quantities)} quantities.", hint="One for each, in order.")
+                raise Invalid(
+                    f"There are {len(skus)} skus but {len(quantities)} quantities.", hint="One for each, in order."
+                )
             now = backend.now()
             if by_date is not None and by_date < now.date():
                 raise Invalid(f"The day {by_date} is past: today is {now.date()}.")
@@ -74,7 +79,9 @@ def _reading_goods(backend: ErpBackend) -> list[Tool]:
             missing = [(text, each) for text, each in found.items() if isinstance(each, NotFound)]
             if len(missing) == len(found):
                 raise missing[0][1]
-            products = [(at, product) for at, text in enumerate(skus) if not isinstance(product := found[text], NotFound)]
+            products = [
+                (at, product) for at, text in enumerate(skus) if not isinstance(product := found[text], NotFound)
+            ]
             levels = await backend.get_stock(list({product.sku for _, product in products}), warehouse=warehouse)
             lines = [
                 answers.stock_of(
@@ -188,7 +195,7 @@ def _quoting(backend: ErpBackend) -> list[Tool]:
         valid_days: int = 7,
         note: Text = None,
     ) -> r.QuotationCreated:
-        """Save a quotation at current prices. `customer`: id or exact name; `sku`: exact. A person confirms it first."""
+        """Save a quotation at current prices. `customer`: id or exact name; `sku`: exact. A person confirms first."""
         with answering():
             return await quotation.make(
                 backend, customer, lines, discount_percent, valid_days, note, key=ctx.idempotency_key, by=ctx.user

@@ -1,6 +1,7 @@
 """From records of the shop to what its tools answer.
 
-Invariant: pure; every figure of an answer is a figure of a record or the sum, difference or conversion that the field's name says.
+Invariant: pure; every figure of an answer is a figure of a record or the sum, difference or conversion that the
+field's name says.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What the shop's tools accept: small schemas for small models, generous in form, strict in meaning.
 
-Invariant: nothing is guessed. "3 箱" is a quantity with a unit, "#123" a number; what cannot be read one way only is refused.
+Invariant: nothing is guessed. "3 箱" is a quantity with a unit, "#123" a number; what cannot be read one way only is
+refused.
 """
 
 from __future__ import annotations
@@ -29,13 +30,17 @@ def _listed(value: Any) -> Any:
 Written = Annotated[str, BeforeValidator(_written), WithJsonSchema({"type": "string"})]
 Limit = Annotated[int, Field(ge=1, le=20)]
 Offset = Annotated[int, Field(ge=0, le=100_000)]
-Percent = Annotated[str, BeforeValidator(_written), WithJsonSchema({"type": "string", "description": "5 = 5 % off = 9.5 折"})]
+Percent = Annotated[
+    str, BeforeValidator(_written), WithJsonSchema({"type": "string", "description": "5 = 5 % off = 9.5 折"})
+]
 Quantities = Annotated[
     list[Written] | None,
     BeforeValidator(_listed),
     WithJsonSchema({"type": "array", "items": {"type": "string"}, "description": 'for each sku: 20 or "3 箱"'}),
 ]
-Skus = Annotated[list[Annotated[str, BeforeValidator(_written)]], BeforeValidator(_listed), Field(min_length=1, max_length=30)]
+Skus = Annotated[
+    list[Annotated[str, BeforeValidator(_written)]], BeforeValidator(_listed), Field(min_length=1, max_length=30)
+]
 State = Literal["draft", "quoted", "confirmed", "in_progress", "done", "cancelled"]
 States = Annotated[
     list[State] | None,

@@ -1,6 +1,7 @@
 """Quotations: priced without saving, shown to the person who decides, and made.
 
-Invariant: what is shown before and what is made afterwards come from the same prices; nothing is saved but by ``make``, once per key.
+Invariant: what is shown before and what is made afterwards come from the same prices; nothing is saved but by
+``make``, once per key.
 """
 
 from __future__ import annotations
@@ -43,7 +44,12 @@ async def preview(
 
 
 async def shown_before(
-    backend: ErpBackend, customer: str, lines: Sequence[LineAsked], discount_percent: str, valid_days: int, note: str | None
+    backend: ErpBackend,
+    customer: str,
+    lines: Sequence[LineAsked],
+    discount_percent: str,
+    valid_days: int,
+    note: str | None,
 ) -> Preview:
     """What the person who decides reads: customer, lines, prices, discount, total, validity."""
     quote = await preview(backend, lines, customer, discount_percent, valid_days, exact=True)
@@ -93,7 +99,9 @@ async def make(
         raise NotFound("A quotation needs a customer.", hint="Use find_customers.")
     wanted = await lines_wanted(backend, lines, exact=True)
     discount = percent(discount_percent, "discount_percent")
-    draft = QuotationDraft(meant.id, tuple(wanted), discount, valid_days, note.strip() if note and note.strip() else None)
+    draft = QuotationDraft(
+        meant.id, tuple(wanted), discount, valid_days, note.strip() if note and note.strip() else None
+    )
     written = await backend.create_quotation(draft, key=key, by=by)
     lists = {each.code: each for each in await backend.price_lists()}
     return _created(written, customer_ref(meant, lists[meant.price_list]), stamp(now))

@@ -1,7 +1,8 @@
-"""From what a model wrote to records of the shop: products, quantities, parties; and the shop's errors to those of tools.
+"""From what a model wrote to records of the shop: products, quantities, parties; and the shop's errors to those of
+tools.
 
-Invariant: reading may take a name that is decided, and the answer names what was taken; writing takes exact codes and names
-only. What the shop cannot do is answered with what there is instead.
+Invariant: reading may take a name that is decided, and the answer names what was taken; writing takes exact codes and
+names only. What the shop cannot do is answered with what there is instead.
 """
 
 from __future__ import annotations
@@ -79,7 +80,9 @@ def _no_product(text: str, match: Found[Product], exact: bool) -> NotFound:
     if exact and match.decided:
         return NotFound(f"{text!r} is no SKU or barcode.", hint="Give the SKU.", nearest=nearest[:1])
     if match.total_count > 1 and match.hits[0].match == "name":
-        return NotFound(f"{text!r} can mean {match.total_count} products.", hint="Ask which one is meant.", nearest=nearest)
+        return NotFound(
+            f"{text!r} can mean {match.total_count} products.", hint="Ask which one is meant.", nearest=nearest
+        )
     return NotFound(f"There is no product {text!r}.", hint="Use find_products.", nearest=nearest)
 
 
@@ -145,7 +148,9 @@ def _decided(found: Found[Customer], text: str, what: str, *, exact: bool) -> Cu
     if exact and found.decided:
         raise NotFound(f"{text!r} is not exactly a {what}.", hint="Give the id.", nearest=nearest[:1])
     if found.total_count > 1:
-        raise NotFound(f"{text!r} can mean {found.total_count} {what}s.", hint="Ask which one is meant.", nearest=nearest)
+        raise NotFound(
+            f"{text!r} can mean {found.total_count} {what}s.", hint="Ask which one is meant.", nearest=nearest
+        )
     raise NotFound(f"There is no {what} {text!r}.", nearest=nearest)
 
 

@@ -1,14 +1,14 @@
 """What the shop's tools answer: the exact JSON that models, planners, tests and other programs read.
 
-Invariant: facts only, named and language-neutral. Money and quantities are decimal numbers as JSON strings ("1234.50", "480"),
-never floats; a quantity names its unit; an amount stands beside its currency and says whether tax is in it. Absent means
-not known or not applicable: a field without a value is left out, lists are always there. ``as_of`` is the time of reading,
-to the minute, with the shop's offset from UTC.
+Invariant: facts only, named and language-neutral. Money and quantities are decimal numbers as JSON strings
+("1234.50", "480"), never floats; a quantity names its unit; an amount stands beside its currency and says whether tax
+is in it. Absent means not known or not applicable: a field without a value is left out, lists are always there.
+``as_of`` is the time of reading, to the minute, with the shop's offset from UTC.
 """
 
 from __future__ import annotations
 
-from datetime import date
+import datetime as dt
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
@@ -50,7 +50,9 @@ class UnitFact(Fact):
 
 
 class ProductCandidate(Fact):
-    """``match``: code and barcode are exact; name: all of the query is in the name; fuzzy: a part of it. ``score`` 0 to 1."""
+    """``match``: code and barcode are exact; name: all of the query is in the name; fuzzy: a part of it. ``score`` 0
+    to 1.
+    """
 
     sku: str
     name: str
@@ -82,7 +84,7 @@ class Arrival(Fact):
     """A purchase on its way. Unconfirmed: the supplier has not promised it. ``days_late``: it should have come."""
 
     qty: Qty
-    date: date
+    date: dt.date
     document: str
     confirmed: bool
     days_late: int | None = None
@@ -115,8 +117,9 @@ class InUnit(Fact):
 class StockOfProduct(Fact):
     """One product over the warehouses asked about; every quantity in ``base_unit``, ``in_unit`` apart.
 
-    ``wanted`` and what follows stand there when a quantity was given: ``shortage`` = wanted - available (0 when enough);
-    ``complete_on``: the day on which confirmed arrivals cover it, absent when none do; ``enough_by_date``: on ``by_date``.
+    ``wanted`` and what follows stand there when a quantity was given: ``shortage`` = wanted - available (0 when
+    enough); ``complete_on``: the day on which confirmed arrivals cover it, absent when none do; ``enough_by_date``:
+    on ``by_date``.
     """
 
     sku: str
@@ -133,7 +136,7 @@ class StockOfProduct(Fact):
     wanted: Qty | None = None
     shortage: Qty | None = None
     enough: bool | None = None
-    complete_on: date | None = None
+    complete_on: dt.date | None = None
     enough_by_date: bool | None = None
     units: list[UnitFact]
     warehouses: list[StockAt]
@@ -151,7 +154,7 @@ class StockReport(Fact):
 
     products: list[StockOfProduct]
     not_found: list[NotFound]
-    by_date: date | None = None
+    by_date: dt.date | None = None
     as_of: str
 
 
@@ -173,8 +176,10 @@ class Tier(Fact):
 
 
 class PricedLine(Fact):
-    """A price for exactly this quantity, per ``unit`` as asked. ``rule`` says where it came from: the price list, or the
-    tier of it ("批发价 ≥ 100 个"). ``amount`` = qty x unit_price - discount, rounded; ``tax`` is the tax in or on it."""
+    """A price for exactly this quantity, per ``unit`` as asked. ``rule`` says where it came from: the price list, or
+    the tier of it ("批发价 ≥ 100 个"). ``amount`` = qty x unit_price - discount, rounded; ``tax`` is the tax in or on
+    it.
+    """
 
     sku: str
     name: str
@@ -209,7 +214,7 @@ class PriceReport(Fact):
     subtotal: Amount
     tax: Amount
     total: Amount
-    valid_until: date
+    valid_until: dt.date
     as_of: str
 
 
@@ -244,8 +249,8 @@ class OrderRow(Fact):
     kind: OrderKind
     party_id: str
     party: str
-    date: date
-    promised: date | None = None
+    date: dt.date
+    promised: dt.date | None = None
     state: OrderState
     shipped: Progress
     invoiced: Progress
@@ -264,8 +269,9 @@ class OrderPage(Fact):
 
 
 class OrderLineFact(Fact):
-    """``ordered`` = ``delivered`` + ``cancelled`` + ``open``, in ``unit``; ``reserved`` is the part of ``open`` that stock is
-    held for. ``amount`` with the discount taken off; ``name`` as it was sold."""
+    """``ordered`` = ``delivered`` + ``cancelled`` + ``open``, in ``unit``; ``reserved`` is the part of ``open`` that
+    stock is held for. ``amount`` with the discount taken off; ``name`` as it was sold.
+    """
 
     line: int
     sku: str
@@ -301,7 +307,7 @@ class DeliveryFact(Fact):
     """A delivery (of a purchase: a receipt). ``state``: shipped = on its way, delivered = arrived."""
 
     number: str
-    date: date
+    date: dt.date
     state: Literal["shipped", "delivered"]
     warehouse: str
     carrier: str | None = None
@@ -313,7 +319,7 @@ class PaymentFact(Fact):
     """Money that came in (of a purchase: went out) for this document."""
 
     number: str
-    date: date
+    date: dt.date
     method: str
     amount: Amount
 
@@ -325,9 +331,9 @@ class OrderDetail(Fact):
     kind: OrderKind
     party_id: str
     party: str
-    date: date
-    promised: date | None = None
-    valid_until: date | None = None
+    date: dt.date
+    promised: dt.date | None = None
+    valid_until: dt.date | None = None
     """Of a quotation."""
     state: OrderState
     shipped: Progress
@@ -355,11 +361,11 @@ class OrderDetail(Fact):
 
 
 class QuoteLine(PricedLine):
-    """A priced line with what is in stock for it, in base units. ``shortage`` = base_qty - available (0 when enough)."""
+    """A priced line with its stock, in base units. ``shortage`` = base_qty - available (0 when enough)."""
 
     available: Qty
     shortage: Qty
-    complete_on: date | None = None
+    complete_on: dt.date | None = None
 
 
 class QuotePreview(PriceReport):
@@ -384,7 +390,7 @@ class QuotationCreated(Fact):
     total: Amount
     currency: str
     tax_included: bool
-    valid_until: date
+    valid_until: dt.date
     repeated: bool
     reserves_stock: bool
     undo: str

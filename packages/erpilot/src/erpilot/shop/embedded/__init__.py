@@ -1,5 +1,1 @@
-"""A shop in one SQLite file: the backend that needs no server."""
-
-from .shop import EmbeddedShop
-
-__all__ = ["EmbeddedShop"]
+"""A shop in one SQLite file: the backend that needs no server (``shop.EmbeddedShop``)."""

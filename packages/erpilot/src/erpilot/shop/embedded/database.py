@@ -1,7 +1,7 @@
 """One SQLite file used by several threads and processes: connections, transactions, and errors in words.
 
-Invariant: every read sees one moment of the shop (a transaction), every write is one ``BEGIN IMMEDIATE`` transaction that is on
-disk when it is acknowledged (WAL, ``synchronous=FULL``) or did not happen.
+Invariant: every read sees one moment of the shop (a transaction), every write is one ``BEGIN IMMEDIATE`` transaction
+that is on disk when it is acknowledged (WAL, ``synchronous=FULL``) or did not happen.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Database:
     async def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
         """Runs ``change`` as one transaction; an exception undoes all of it."""
         running = asyncio.get_running_loop().run_in_executor(self._threads, self._transact, "BEGIN IMMEDIATE", change)
-        # A cancelled caller must not make the outcome unknown: the transaction ends before the cancellation is passed on.
+        # A cancelled caller must not make the outcome unknown: the transaction ends before the cancellation goes on.
         try:
             return await asyncio.shield(running)
         except asyncio.CancelledError:
@@ -84,7 +84,11 @@ class Database:
 def connect(path: Path) -> sqlite3.Connection:
     """A connection to an existing file, without implicit transactions."""
     connection = sqlite3.connect(
-        f"{path.resolve().as_uri()}?mode=rw", uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        f"{path.resolve().as_uri()}?mode=rw",
+        uri=True,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
     )
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")

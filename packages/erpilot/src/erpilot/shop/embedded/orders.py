@@ -20,7 +20,8 @@ from . import products
 from .schema import quantity
 
 _HEAD = (
-    "d.number, d.kind, d.party_id, p.name, d.date, d.promised, d.state, d.shipped, d.invoiced, d.total, d.currency, d.version"
+    "d.number, d.kind, d.party_id, p.name, d.date, d.promised, d.state, d.shipped, d.invoiced, d.total, d.currency, "
+    "d.version"
 )
 _FROM = "FROM document d JOIN party p ON p.id = d.party_id"
 
@@ -49,11 +50,13 @@ def page(connection: sqlite3.Connection, which: OrderFilter, limit: int, offset:
     """The newest that match, and what all of them come to."""
     where, values = _where(connection, which)
     sums = connection.execute(
-        f"SELECT d.currency, count(*), sum(d.total) FROM document d WHERE {where} GROUP BY d.currency ORDER BY d.currency",
+        f"SELECT d.currency, count(*), sum(d.total) FROM document d WHERE {where} "
+        "GROUP BY d.currency ORDER BY d.currency",
         values,
     ).fetchall()
     rows = connection.execute(
-        f"SELECT {_HEAD} {_FROM} WHERE {where} ORDER BY d.date DESC, d.id DESC LIMIT ? OFFSET ?", (*values, limit, offset)
+        f"SELECT {_HEAD} {_FROM} WHERE {where} ORDER BY d.date DESC, d.id DESC LIMIT ? OFFSET ?",
+        (*values, limit, offset),
     )
     return OrderPage(
         tuple(_head(row) for row in rows),
@@ -101,20 +104,24 @@ def get(connection: sqlite3.Connection, written: str, kind: Kind | None) -> Orde
     if row:
         return by_row(connection, row[0])
     if asked is None:
-        raise NotFound(f"{written.strip()[:40]!r} is not a document number.", hint="Numbers look like SO-2026-0123 or 123.")
+        raise NotFound(
+            f"{written.strip()[:40]!r} is not a document number.", hint="Numbers look like SO-2026-0123 or 123."
+        )
     found = _with_serial(connection, asked, asked.kind or kind)
     if not found:
         what = asked.kind or kind or "document"
-        raise NotFound(f"There is no {what} {written.strip()[:40]!r}.", nearest=_near(connection, asked, asked.kind or kind))
+        raise NotFound(
+            f"There is no {what} {written.strip()[:40]!r}.", nearest=_near(connection, asked, asked.kind or kind)
+        )
     return by_row(connection, found[0][0], tuple(number for _, number in found[1:]))
 
 
 def _with_serial(connection: sqlite3.Connection, asked: NumberAsked, kind: Kind | None) -> list[tuple[int, str]]:
-    rows = connection.execute("SELECT id, number, kind, date FROM document WHERE serial = ?", (asked.serial,)).fetchall()
+    rows = connection.execute(
+        "SELECT id, number, kind, date FROM document WHERE serial = ?", (asked.serial,)
+    ).fetchall()
     fitting = [
-        row
-        for row in rows
-        if (kind is None or row[2] == kind) and (asked.year is None or f"-{asked.year}-" in row[1])
+        row for row in rows if (kind is None or row[2] == kind) and (asked.year is None or f"-{asked.year}-" in row[1])
     ]
     fitting.sort(key=lambda row: (row[3], row[0]), reverse=True)
     fitting.sort(key=lambda row: ORDER_OF_KINDS.index(row[2]))
@@ -123,7 +130,8 @@ def _with_serial(connection: sqlite3.Connection, asked: NumberAsked, kind: Kind 
 
 def _near(connection: sqlite3.Connection, asked: NumberAsked, kind: Kind | None) -> list[str]:
     rows = connection.execute(
-        "SELECT number FROM document WHERE kind = ? ORDER BY abs(serial - ?), date DESC LIMIT 3", (kind or "sale", asked.serial)
+        "SELECT number FROM document WHERE kind = ? ORDER BY abs(serial - ?), date DESC LIMIT 3",
+        (kind or "sale", asked.serial),
     )
     return [number for (number,) in rows]
 
@@ -151,10 +159,12 @@ def by_row(connection: sqlite3.Connection, row: int, others: tuple[str, ...] = (
 
 def _lines(connection: sqlite3.Connection, row: int, currency: str) -> tuple[Line, ...]:
     rows = connection.execute(
-        "SELECT l.line, g.sku, l.name, l.specification, l.unit, l.factor, l.base_unit, l.ordered, l.unit_price, l.tax_rate, "
-        "l.amount, l.tax, l.discount, l.price_origin, l.delivered, l.returned, l.cancelled, l.invoiced, r.qty "
+        "SELECT l.line, g.sku, l.name, l.specification, l.unit, l.factor, l.base_unit, l.ordered, "
+        "l.unit_price, l.tax_rate, l.amount, l.tax, l.discount, l.price_origin, l.delivered, "
+        "l.returned, l.cancelled, l.invoiced, r.qty "
         "FROM line l JOIN product g ON g.id = l.product_id "
-        "LEFT JOIN reservation r ON r.document_id = l.document_id AND r.line = l.line WHERE l.document_id = ? ORDER BY l.line",
+        "LEFT JOIN reservation r ON r.document_id = l.document_id AND r.line = l.line "
+        "WHERE l.document_id = ? ORDER BY l.line",
         (row,),
     )
     return tuple(
@@ -206,5 +216,3 @@ def _payments(connection: sqlite3.Connection, row: int, currency: str) -> tuple[
         "SELECT number, date, method, amount FROM payment WHERE document_id = ? ORDER BY date, number", (row,)
     )
     return tuple(Payment(n, date.fromisoformat(d), m, Money.from_minor(a, currency)) for n, d, m, a in rows)
-
-

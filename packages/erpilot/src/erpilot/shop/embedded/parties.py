@@ -62,7 +62,6 @@ def find(connection: sqlite3.Connection, role: Role, text: str, limit: int, offs
     ranked = rank(text, [Candidate(each.id, (each.name, *each.short_names)) for each in found.values()])
     shown = [each for each in ranked if each.coverage >= 0.5 * ranked[0].coverage]
     hits = tuple(
-        Hit(found[each.key], "name" if each.exact or each.coverage >= 0.999 else "fuzzy", min(1.0, each.score))
-        for each in shown[offset : offset + limit]
+        Hit(found[each.key], "name" if each.whole else "fuzzy", each.score) for each in shown[offset : offset + limit]
     )
-    return Found(hits, len(shown), decided(shown) if offset == 0 else False)
+    return Found(hits, len(shown), decided(shown))

@@ -1,6 +1,7 @@
 """Pricing lines from the file's price lists.
 
-Invariant: the list named wins over the customer's, the customer's over retail; the price is that of the day asked about.
+Invariant: the list named wins over the customer's, the customer's over retail; the price is that of the day asked
+about.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def named(known: Sequence[PriceList], text: str) -> PriceList:
 def tiers_of(connection: sqlite3.Connection, row: int, price_list: str) -> list[PriceTier]:
     """Every tier of a product in a list, of all times."""
     rows = connection.execute(
-        "SELECT from_qty, price, valid_from, valid_until FROM price WHERE product_id = ? AND list = ?", (row, price_list)
+        "SELECT from_qty, price, valid_from, valid_until FROM price WHERE product_id = ? AND list = ?",
+        (row, price_list),
     )
     return [PriceTier(quantity(q), Decimal(p), date.fromisoformat(f), date.fromisoformat(u)) for q, p, f, u in rows]
 

@@ -1,7 +1,7 @@
 """Reading products and their stock from the file.
 
-Invariant: a code or barcode decides and is never matched in part; on hand is the sum of the ledger's moves, reserved the sum of
-the reservations, incoming what is open on purchases.
+Invariant: a code or barcode decides and is never matched in part; on hand is the sum of the ledger's moves, reserved
+the sum of the reservations, incoming what is open on purchases.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from decimal import Decimal
 from ..backend import Found, Hit
 from ..catalogue import Arrival, Product, StockLevel, Unit, Warehouse
 from ..errors import NotFound
-from ..matching import Candidate, Ranked, decided, fold, rank, squeezed
+from ..matching import Candidate, decided, fold, rank, squeezed
 from .schema import quantity
 from .search import propose
 
 _COLUMNS = (
-    "p.id, p.sku, p.name, p.specification, p.category, p.tax_rate, p.list_price, p.currency, p.min_order, p.cost, p.active, "
-    "p.aliases, p.version"
+    "p.id, p.sku, p.name, p.specification, p.category, p.tax_rate, p.list_price, p.currency, p.min_order, p.cost, "
+    "p.active, p.aliases, p.version"
 )
 _BARCODE = re.compile(r"\d{8}|\d{12,14}")
 
@@ -102,39 +102,21 @@ def find(
         return Found((), 0, decided=False)
     if not text.strip():
         return _listed(connection, category, in_stock, limit, offset)
-    products = load(connection, [int(ref) for ref in propose(connection, "product", text)])
-    kept = _kept(connection, products, category, in_stock)
-    ranked = rank(text, [_candidate(row, products[row]) for row in kept])
+    ranked = rank(text, _candidates(connection, text, category, in_stock))
     shown = [each for each in ranked if each.coverage >= 0.5 * ranked[0].coverage]
-    hits = tuple(
-        Hit(products[int(each.key)], "name" if _whole(each) else "fuzzy", min(1.0, each.score))
-        for each in shown[offset : offset + limit]
-    )
-    return Found(hits, len(shown), decided(shown) if offset == 0 else False)
-
-
-def _whole(ranked: Ranked) -> bool:
-    return ranked.exact or ranked.coverage >= 0.999
-
-
-def _candidate(row: int, product: Product) -> Candidate:
-    return Candidate(str(row), (product.name, *product.aliases), product.specification, product.active)
+    here = shown[offset : offset + limit]
+    products = load(connection, [int(each.key) for each in here])
+    hits = tuple(Hit(products[int(each.key)], "name" if each.whole else "fuzzy", each.score) for each in here)
+    return Found(hits, len(shown), decided(shown))
 
 
 def _listed(
     connection: sqlite3.Connection, category: str | None, in_stock: bool, limit: int, offset: int
 ) -> Found[Product]:
     """Without a text: all of a category, by SKU."""
-    rows = [row for (row,) in connection.execute("SELECT id FROM product WHERE active ORDER BY sku")]
-    if category:
-        wanted = categories(connection, category)
-        marks = ", ".join("?" * len(wanted))
-        rows = [
-            row
-            for (row,) in connection.execute(
-                f"SELECT id FROM product WHERE active AND category IN ({marks}) ORDER BY sku", wanted
-            )
-        ]
+    wanted = categories(connection, category) if category else []
+    only = f"AND category IN ({', '.join('?' * len(wanted))})" if wanted else ""
+    rows = [row for (row,) in connection.execute(f"SELECT id FROM product WHERE active {only} ORDER BY sku", wanted)]
     if in_stock:
         stocked = _stocked(connection, rows)
         rows = [row for row in rows if row in stocked]
@@ -143,15 +125,22 @@ def _listed(
     return Found(hits, len(rows), decided=len(rows) == 1)
 
 
-def _kept(
-    connection: sqlite3.Connection, products: dict[int, Product], category: str | None, in_stock: bool
-) -> list[int]:
+def _candidates(connection: sqlite3.Connection, text: str, category: str | None, in_stock: bool) -> list[Candidate]:
+    """What the index proposes, as far as the category and the stock allow."""
+    proposed = [int(ref) for ref in propose(connection, "product", text)]
+    marks = ", ".join("?" * len(proposed))
     wanted = categories(connection, category) if category else None
-    kept = [row for row, product in products.items() if wanted is None or product.category in wanted]
-    if in_stock:
-        stocked = _stocked(connection, kept)
-        kept = [row for row in kept if row in stocked]
-    return kept
+    rows = [
+        row
+        for row in connection.execute(
+            f"SELECT id, name, aliases, specification, active, category FROM product WHERE id IN ({marks})", proposed
+        )
+        if wanted is None or row[5] in wanted
+    ]
+    stocked = _stocked(connection, [row[0] for row in rows]) if in_stock else {row[0] for row in rows}
+    return [
+        Candidate(str(row[0]), (row[1], *json.loads(row[2])), row[3], bool(row[4])) for row in rows if row[0] in stocked
+    ]
 
 
 def categories(connection: sqlite3.Connection, text: str) -> list[str]:
@@ -210,8 +199,8 @@ def stock(
     )
     coming: dict[tuple[int, str], list[Arrival]] = {}
     for row, place, number, promised, state, is_open, factor in connection.execute(
-        "SELECT l.product_id, d.warehouse, d.number, d.promised, d.state, l.ordered - l.delivered - l.cancelled, l.factor "
-        "FROM line l JOIN document d ON d.id = l.document_id WHERE d.kind = 'purchase' "
+        "SELECT l.product_id, d.warehouse, d.number, d.promised, d.state, l.ordered - l.delivered - l.cancelled, "
+        "l.factor FROM line l JOIN document d ON d.id = l.document_id WHERE d.kind = 'purchase' "
         f"AND d.state IN ('quoted', 'confirmed', 'in_progress') AND l.product_id IN ({marks}) "
         "AND l.ordered > l.delivered + l.cancelled ORDER BY d.promised, d.number",
         ids,

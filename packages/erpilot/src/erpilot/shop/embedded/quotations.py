@@ -1,7 +1,7 @@
 """Writing quotations into the file.
 
-Invariant: one key makes one document; a key that comes again with the same draft gets that document, with another draft it is
-refused. Everything happens in the transaction that the caller opened.
+Invariant: one key makes one document; a key that comes again with the same draft gets that document, with another
+draft it is refused. Everything happens in the transaction that the caller opened.
 """
 
 from __future__ import annotations
@@ -83,8 +83,9 @@ def by_key(connection: sqlite3.Connection, key: str) -> Order | None:
 def _insert_line(connection: sqlite3.Connection, document: int, position: int, product: int, line: PricedLine) -> None:
     unit = line.product.unit(line.quantity.unit)
     connection.execute(
-        "INSERT INTO line (document_id, line, product_id, name, specification, unit, factor, base_unit, ordered, unit_price, "
-        "price_origin, discount, tax_rate, amount, tax) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'rule', ?, ?, ?, ?)",
+        "INSERT INTO line (document_id, line, product_id, name, specification, unit, factor, base_unit, ordered, "
+        "unit_price, price_origin, discount, tax_rate, amount, tax) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'rule', ?, ?, ?, ?)",
         (
             document,
             position,

@@ -1,8 +1,8 @@
 """The tables of the embedded shop, and the check that a file is one.
 
-Invariant: amounts are integers of the smallest unit of their currency, quantities integers of a thousandth of their unit, prices
-and rates decimal text: no floating point anywhere. Stock is only the sum of the ledger's moves. A file of a newer version is
-refused, never touched.
+Invariant: amounts are integers of the smallest unit of their currency, quantities integers of a thousandth of their
+unit, prices and rates decimal text: no floating point anywhere. Stock is only the sum of the ledger's moves. A file
+of a newer version is refused, never touched.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ CREATE TABLE product (
   version INTEGER NOT NULL DEFAULT 1);
 CREATE TABLE unit (
   product_id INTEGER NOT NULL REFERENCES product, position INTEGER NOT NULL, name TEXT NOT NULL, factor TEXT NOT NULL,
-  barcode TEXT UNIQUE, whole INTEGER NOT NULL, PRIMARY KEY (product_id, position), UNIQUE (product_id, name)) WITHOUT ROWID;
+  barcode TEXT UNIQUE, whole INTEGER NOT NULL,
+  PRIMARY KEY (product_id, position), UNIQUE (product_id, name)) WITHOUT ROWID;
 CREATE TABLE price_list (
   code TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, currency TEXT NOT NULL, tax_included INTEGER NOT NULL,
   taxed INTEGER NOT NULL, aliases TEXT NOT NULL, position INTEGER NOT NULL);
@@ -51,7 +52,8 @@ CREATE INDEX document_date ON document (date, id);
 CREATE INDEX document_party ON document (party_id, date);
 CREATE INDEX document_open ON document (kind, state, promised);
 CREATE TABLE line (
-  document_id INTEGER NOT NULL REFERENCES document, line INTEGER NOT NULL, product_id INTEGER NOT NULL REFERENCES product,
+  document_id INTEGER NOT NULL REFERENCES document, line INTEGER NOT NULL,
+  product_id INTEGER NOT NULL REFERENCES product,
   name TEXT NOT NULL, specification TEXT NOT NULL, unit TEXT NOT NULL, factor TEXT NOT NULL, base_unit TEXT NOT NULL,
   ordered INTEGER NOT NULL CHECK (ordered > 0), delivered INTEGER NOT NULL DEFAULT 0 CHECK (delivered >= 0),
   returned INTEGER NOT NULL DEFAULT 0, cancelled INTEGER NOT NULL DEFAULT 0 CHECK (cancelled >= 0),
@@ -78,15 +80,14 @@ CREATE TABLE payment (
   number TEXT PRIMARY KEY, document_id INTEGER NOT NULL REFERENCES document, date TEXT NOT NULL,
   method TEXT NOT NULL, amount INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX payment_document ON payment (document_id);
-CREATE TABLE gram (kind TEXT NOT NULL, gram TEXT NOT NULL, ref TEXT NOT NULL, PRIMARY KEY (kind, gram, ref)) WITHOUT ROWID;
+CREATE TABLE gram (
+  kind TEXT NOT NULL, gram TEXT NOT NULL, ref TEXT NOT NULL, PRIMARY KEY (kind, gram, ref)) WITHOUT ROWID;
 """
 
 
 def create(connection: sqlite3.Connection) -> None:
     """Makes the tables in an empty file."""
-    connection.executescript(
-        f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};\n{_TABLES}"
-    )
+    connection.executescript(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};\n{_TABLES}")
 
 
 def check(connection: sqlite3.Connection, path: str) -> None:
@@ -95,7 +96,9 @@ def check(connection: sqlite3.Connection, path: str) -> None:
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if application != APPLICATION_ID:
-            raise DamagedShop(f"The file {path} is not a shop of Erpilot.", hint="Move it away to start with a new shop.")
+            raise DamagedShop(
+                f"The file {path} is not a shop of Erpilot.", hint="Move it away to start with a new shop."
+            )
         if version > VERSION:
             raise DamagedShop(
                 f"The shop in {path} was written by a newer Erpilot (version {version}, this one knows {VERSION}).",

@@ -1,6 +1,7 @@
 """The index behind fuzzy search: which records share characters or words with a text.
 
-Invariant: the index only proposes; ``matching`` decides on the records themselves. Looking up is by index, never a walk over all.
+Invariant: the index only proposes; ``matching`` decides on the records themselves. Looking up is by index, never a
+walk over all.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ def propose(connection: sqlite3.Connection, kind: str, text: str) -> list[str]:
     for word in words:
         values += [kind, word, f"{word}\uffff"]
     rows = connection.execute(
-        f"SELECT ref, count(*) AS shared FROM (SELECT ref, gram FROM gram WHERE kind = ? AND gram IN ({marks}) {prefixes}) "
+        "SELECT ref, count(*) AS shared FROM "
+        f"(SELECT ref, gram FROM gram WHERE kind = ? AND gram IN ({marks}) {prefixes}) "
         f"GROUP BY ref ORDER BY shared DESC, ref LIMIT {PROPOSED}",
         values,
     )

@@ -1,6 +1,7 @@
 """The embedded shop as an ``ErpBackend``: verbs in, transactions on the file out.
 
-Invariant: constructing it leaves a whole, seeded shop on disk or raises ``DamagedShop`` or ``Unavailable``; it owns no state but the file.
+Invariant: constructing it leaves a whole, seeded shop on disk or raises ``DamagedShop`` or ``Unavailable``; it owns
+no state but the file.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from .database import Database, connect, explained
 class EmbeddedShop:
     """A shop in the SQLite file ``path``, which is made and filled on first use.
 
-    ``today``: the shop's day. The example data are dated around one day, kept in the file, and the shop lives on it; another
-    day given here moves the clock, not the data. The time of day is the real one.
+    ``today``: the shop's day. The example data are dated around one day, kept in the file, and the shop lives on it;
+    another day given here moves the clock, not the data. The time of day is the real one.
     """
 
     def __init__(self, path: Path, *, today: date | None = None, user: str = "owner") -> None:
@@ -78,7 +79,9 @@ class EmbeddedShop:
         """See ``ErpBackend``."""
         return await self._database.read(lambda c: products.by_codes(c, codes))
 
-    async def get_stock(self, skus: Sequence[str], *, warehouse: str | None = None) -> dict[str, tuple[StockLevel, ...]]:
+    async def get_stock(
+        self, skus: Sequence[str], *, warehouse: str | None = None
+    ) -> dict[str, tuple[StockLevel, ...]]:
         """See ``ErpBackend``."""
         return await self._database.read(lambda c: products.stock(c, skus, warehouse))
 

@@ -1,7 +1,7 @@
 """Makes the file of the embedded shop: whole, or not at all.
 
-Invariant: a file under its final name is complete; it is filled under another name and linked in one step, so an interrupted or a
-second, simultaneous seeding leaves nothing half made and overwrites nothing.
+Invariant: a file under its final name is complete; it is filled under another name and linked in one step, so an
+interrupted or a second, simultaneous seeding leaves nothing half made and overwrites nothing.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from ..values import Company
 from .goods import load_goods
 from .history import happen
 from .parties import LISTS, load_parties, tiers
-from .trade import WAREHOUSES, Trade
 from .stocktake import opening_moves, reservations
 from .store import Store
+from .trade import WAREHOUSES, Trade
 
 TODAY = date(2026, 11, 30)
 """The day of the example shop when no other is asked for."""
@@ -48,7 +48,9 @@ def ensure_shop(path: Path, today: date | None) -> None:
         finally:
             temporary.unlink(missing_ok=True)
     except (OSError, sqlite3.OperationalError) as error:
-        raise Unavailable(f"The shop cannot be made in {path.parent}: {error}.", hint="Check the folder and its rights.") from None
+        raise Unavailable(
+            f"The shop cannot be made in {path.parent}: {error}.", hint="Check the folder and its rights."
+        ) from None
 
 
 def _publish(temporary: Path, path: Path) -> None:
@@ -96,7 +98,12 @@ def _fill(path: Path, today: date) -> None:
 
 
 def _base_data(connection: sqlite3.Connection, trade: Trade) -> None:
-    facts = {"today": trade.today.isoformat(), "company": COMPANY.name, "zone": COMPANY.zone, "currency": COMPANY.currency}
+    facts = {
+        "today": trade.today.isoformat(),
+        "company": COMPANY.name,
+        "zone": COMPANY.zone,
+        "currency": COMPANY.currency,
+    }
     connection.executemany("INSERT INTO meta VALUES (?, ?)", facts.items())
     connection.executemany(
         "INSERT INTO warehouse VALUES (?, ?, ?)", [(code, name, at) for at, (code, name) in enumerate(WAREHOUSES)]

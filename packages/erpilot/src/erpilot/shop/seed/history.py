@@ -1,7 +1,7 @@
 """The documents of the example shop, kind by kind, with those that the documentation speaks of.
 
-Invariant: sale 123 (SO-2026-0123), quotation Q-1008, 鑫源商行's parcel of yesterday and the purchases of cola on the way are the
-same in every seeding; the rest fills the two years around them.
+Invariant: sale 123 (SO-2026-0123), quotation Q-1008, 鑫源商行's parcel of yesterday and the purchases of cola on the
+way are the same in every seeding; the rest fills the two years around them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from ..documents import Customer, Line, Order, State
 from ..values import Money
-from .trade import Move, NOTES, Trade, bought, deliver, document, pay, receive, sold, some_lines
+from .trade import NOTES, Move, Trade, bought, deliver, document, pay, receive, sold, some_lines
 
 ORDER_123 = 123
 SALES_LAST_YEAR, SALES_THIS_YEAR = 240, 165
@@ -63,14 +63,14 @@ def _sale(trade: Trade, number: str, offset: int, customer: Customer, source: st
     warehouse = "EAST" if customer.price_list == "retail" and trade.chance(0.5) else "MAIN"
     promised = None if state == "draft" else offset + 2 + trade.rng.randrange(8)
     deliveries, payments = [], []
-    if state == "in_progress" and all(line.ordered == 1 for line in lines) and len(lines) == 1:
-        state = "confirmed"
     if state in ("in_progress", "done"):
         share = [line.ordered if state == "done" else _part(trade, line, at) for at, line in enumerate(lines)]
         sent = min(0, offset + 1 + trade.rng.randrange(3))
         lines, parcel = deliver(trade, number, warehouse, lines, sent, share, arrived=sent < -2)
         lines = [replace(line, invoiced=line.delivered) for line in lines]
         deliveries.append(parcel)
+        if all(line.open == 0 for line in lines):
+            state = "done"
     if state == "cancelled":
         lines = [replace(line, cancelled=line.ordered) for line in lines]
     note = NOTES[trade.rng.randrange(len(NOTES))] if trade.chance(0.2) else None
@@ -81,7 +81,9 @@ def _sale(trade: Trade, number: str, offset: int, customer: Customer, source: st
     if state == "done" and trade.chance(0.9 if offset < -40 else 0.5):
         payments.append(pay(trade, order.head.total, offset + customer.terms))
     elif state in ("done", "in_progress") and trade.chance(0.3):
-        payments.append(pay(trade, Money(order.head.total.amount * Decimal("0.3"), order.head.total.currency), offset + 1))
+        payments.append(
+            pay(trade, Money(order.head.total.amount * Decimal("0.3"), order.head.total.currency), offset + 1)
+        )
     trade.orders[-1] = (replace(order, payments=tuple(payments)), warehouse)
     return order
 

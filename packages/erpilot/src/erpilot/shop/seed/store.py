@@ -1,6 +1,7 @@
 """Writes what happened into the tables.
 
-Invariant: every value is stored as the schema says (smallest units, thousandths, decimal text), in the order it happened.
+Invariant: every value is stored as the schema says (smallest units, thousandths, decimal text), in the order it
+happened.
 """
 
 from __future__ import annotations
@@ -71,8 +72,9 @@ class Store:
     def _head(self, row: int, order: Order, warehouse: str) -> None:
         head = order.head
         self._connection.execute(
-            "INSERT INTO document (id, number, serial, kind, party_id, date, promised, valid_until, state, shipped, invoiced, "
-            "currency, tax_included, total, warehouse, source, note) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO document (id, number, serial, kind, party_id, date, promised, valid_until, state, shipped, "
+            "invoiced, currency, tax_included, total, warehouse, source, note) "
+            f"VALUES ({', '.join('?' * 17)})",
             (
                 row,
                 head.number,

@@ -1,7 +1,7 @@
 """What happened in the example shop: two years of documents around its day, from one seed.
 
-Invariant: nothing here depends on anything but the tables, the seed and the shop's day; moving the day moves every date and
-changes nothing else. Numbers are names: their year is that of the series, not of the date.
+Invariant: nothing here depends on anything but the tables, the seed and the shop's day; moving the day moves every
+date and changes nothing else. Numbers are names: their year is that of the series, not of the date.
 """
 
 from __future__ import annotations
@@ -92,7 +92,14 @@ def list_of(code: str) -> PriceList:
 
 
 def sold(
-    trade: Trade, customer: Customer, offset: int, at: int, sku: str, qty: Decimal, unit: str, discount: Decimal = Decimal(0)
+    trade: Trade,
+    customer: Customer,
+    offset: int,
+    at: int,
+    sku: str,
+    qty: Decimal,
+    unit: str,
+    discount: Decimal = Decimal(0),
 ) -> Line:
     """A line at the price of its day."""
     product = trade.by_sku[sku].product
@@ -109,7 +116,15 @@ def bought(product: Product, at: int, qty: Decimal, unit: str) -> Line:
 
 
 def _line(
-    product: Product, at: int, qty: Decimal, unit: str, price: Decimal, rate: Decimal, amount: Money, tax: Money, off: Decimal
+    product: Product,
+    at: int,
+    qty: Decimal,
+    unit: str,
+    price: Decimal,
+    rate: Decimal,
+    amount: Money,
+    tax: Money,
+    off: Decimal,
 ) -> Line:
     origin: PriceOrigin = "rule"
     return Line(
@@ -168,15 +183,21 @@ def deliver(
         after.append(replace(line, delivered=line.delivered + qty))
     carrier, prefix = CARRIERS[trade.rng.randrange(len(CARRIERS))]
     tracking = f"{prefix}{trade.rng.randrange(10**9, 10**10)}" if prefix else None
-    state = "delivered" if arrived else "shipped"
     parcel = Delivery(
-        trade.next_delivery(), trade.day(offset), "delivered" if state == "delivered" else "shipped", warehouse, carrier,
-        tracking, tuple(inside),
-    )  # fmt: skip
+        trade.next_delivery(),
+        trade.day(offset),
+        "delivered" if arrived else "shipped",
+        warehouse,
+        carrier,
+        tracking,
+        tuple(inside),
+    )
     return after, parcel
 
 
-def receive(trade: Trade, number: str, warehouse: str, lines: list[Line], offset: int, share: list[Decimal]) -> list[Line]:
+def receive(
+    trade: Trade, number: str, warehouse: str, lines: list[Line], offset: int, share: list[Decimal]
+) -> list[Line]:
     """Takes goods of a purchase in."""
     after = []
     for line, qty in zip(lines, share, strict=True):
