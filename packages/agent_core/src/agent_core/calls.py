@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from . import events as ev
 from .errors import ToolError
+from .failpoint import failpoint
 from .interrupt import Stopped
 from .state import Call, Run, State, content_hash
 from .text import REPEAT_NOTICE, encodable
@@ -127,7 +128,9 @@ async def _run_one(state: State, release: Release, items: asyncio.Queue[_Item]) 
         loop.call_soon_threadsafe(items.put_nowait, event)
 
     context = _context(state, release.call, release.key, release.attempt, progress)
+    failpoint("before_effect", release.judged.tool.name)
     outcome = await run_call(release.judged.tool, release.judged.values, context)
+    failpoint("after_effect", release.judged.tool.name)
     items.put_nowait((release, outcome))
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from . import events as ev
 from .errors import Conflict, UnknownSession
+from .failpoint import failpoint
 from .fold import apply
 from .state import State
 from .store.base import SHARED, EventStore, Lease
@@ -72,10 +73,12 @@ class Session:
         """
         if not self._staged:
             return self._take_foreign()
+        events = [item.event for item, _ in self._staged]
+        failpoint("before_append", events)
         try:
             recorded = await self.store.append(
                 self.session_id,
-                [item.event for item, _ in self._staged],
+                events,
                 expected_seq=self._stored,
                 lease=self.lease,
                 contents=self._new_contents,
@@ -89,6 +92,7 @@ class Session:
                 if not self._is_stale(fact_event):
                     self.stage([fact_event], fact=True)  # type: ignore[list-item]
             raise
+        failpoint("after_append", events)
         if release:
             self.lease = None
         self._stored = self.state.seq

@@ -18,6 +18,7 @@ from . import events as ev
 from .context.build import build_messages, request_tokens
 from .decide import CallModel
 from .errors import ModelError
+from .failpoint import failpoint
 from .messages import (
     Message,
     ModelEvent,
@@ -61,6 +62,7 @@ async def take_step(driver: Driver, action: CallModel) -> AsyncGenerator[ev.Reco
         stream = _stream(driver, wire, messages)
         try:
             while (event := await driver.gate.wait(anext(stream, None))) is not None:
+                failpoint("stream", event)
                 if (shown := turn.take(event)) is not None:
                     yield driver.shown(shown)
         finally:
