@@ -3,8 +3,27 @@
 Importing this package loads no HTTP client; that happens with the first request.
 """
 
+from .client import OpenAIModel
 from .profile import Profile, ProfileStore
-from .scripted import ScriptedModel
+from .recorded import RecordedModel, Recording
+from .retry import RetryPolicy, delay
+from .scripted import ScriptedModel, ScriptExhausted
+from .secrets import mask
 from .wire import frame, prepare, render_message, render_tools
 
-__all__ = ["Profile", "ProfileStore", "ScriptedModel", "frame", "prepare", "render_message", "render_tools"]
+__all__ = [
+    "OpenAIModel",
+    "Profile",
+    "ProfileStore",
+    "RecordedModel",
+    "Recording",
+    "RetryPolicy",
+    "ScriptExhausted",
+    "ScriptedModel",
+    "delay",
+    "frame",
+    "mask",
+    "prepare",
+    "render_message",
+    "render_tools",
+]

@@ -19,7 +19,7 @@ _OWN_FUNCTION_KEYS = frozenset({"name", "arguments"})
 class OpenCall:
     """One call as it comes in."""
 
-    __slots__ = ("arguments", "completeness", "extra", "id", "index", "name")
+    __slots__ = ("arguments", "completeness", "extra", "id", "index", "may_be_echo", "name")
 
     def __init__(self, index: float, call_id: str) -> None:
         self.index = index
@@ -28,6 +28,8 @@ class OpenCall:
         self.arguments: list[str] = []
         self.extra: dict[str, Any] | None = None
         self.completeness: Completeness | None = None
+        self.may_be_echo = False
+        """Opened by nothing but the name of the call before it: real only if arguments follow."""
 
     def is_whole(self) -> bool:
         """Whether the arguments so far are a complete object."""
@@ -43,7 +45,7 @@ class OpenCall:
 class CallTable:
     """The calls of one message. ``offered`` holds the names on the wire, which settle how pieces of a name are read."""
 
-    __slots__ = ("_by_id", "_by_index", "_last", "_offered", "calls")
+    __slots__ = ("_by_id", "_by_index", "_free", "_last", "_offered", "calls")
 
     def __init__(self, offered: Collection[str] = ()) -> None:
         self.calls: list[OpenCall] = []
@@ -51,6 +53,7 @@ class CallTable:
         self._by_id: dict[str, OpenCall] = {}
         self._last: OpenCall | None = None
         self._offered = offered
+        self._free = 0
 
     def add(self, item: dict[str, Any]) -> None:
         """Takes one element of a ``tool_calls`` list."""
@@ -68,7 +71,11 @@ class CallTable:
 
     def in_order(self) -> list[OpenCall]:
         """The calls by index, and in the order of their opening where that does not tell; empty stubs are left out."""
-        real = [call for call in self.calls if call.name or call.id or any(call.arguments)]
+        real = [
+            call
+            for call in self.calls
+            if any(call.arguments) or (not call.may_be_echo and (call.name or call.id))
+        ]
         return sorted(real, key=lambda call: call.index)
 
     def _add(
@@ -80,8 +87,10 @@ class CallTable:
                 _keep_extra(extra, item, function)
             return
         call = self._current(index, call_id, name)
+        if call is not None and call_id and call_id == call.id and name == call.name and _is_copy(call, arguments):
+            return
         if call is None or self._opens(call, index, call_id, name, arguments):
-            call = self._open(index, call_id)
+            call = self._open(index, call_id, echo=call is not None and not call_id and name == call.name)
         if call_id and not call.id:
             call.id = call_id
         if call_id:
@@ -123,14 +132,17 @@ class CallTable:
         begun = any(fragment.strip() for fragment in call.arguments)
         if name != call.name:
             if begun:
-                return not call_id or bool(call.id)
+                return True
             return call.name in self._offered and name in self._offered and call.name + name not in self._offered
-        return begun and bool(arguments.strip()) and call.is_whole() and not _continues_placeholder(call, arguments)
+        return begun and call.is_whole()
 
-    def _open(self, index: int | None, call_id: str) -> OpenCall:
+    def _open(self, index: int | None, call_id: str, echo: bool) -> OpenCall:
         if index is None:
-            index = next(free for free in range(len(self._by_index) + 1) if free not in self._by_index)
+            while self._free in self._by_index:
+                self._free += 1
+            index = self._free
         call = OpenCall(index, call_id)
+        call.may_be_echo = echo
         self.calls.append(call)
         self._by_index[index] = call
         return call
@@ -149,12 +161,13 @@ class CallTable:
             call.name += piece
 
 
+def _is_copy(call: OpenCall, arguments: str) -> bool:
+    """Whether a whole call is sent once more as it is."""
+    return arguments.rstrip().endswith("}") and call.is_whole() and call.holds(arguments) and not call.holds("{}")
+
+
 def _repeats(call: OpenCall, arguments: str) -> bool:
     return "".join(call.arguments).strip().startswith(arguments.strip()) or arguments.startswith("".join(call.arguments))
-
-
-def _continues_placeholder(call: OpenCall, arguments: str) -> bool:
-    return call.holds("{}") and arguments.lstrip().startswith("{") and arguments.strip() != "{}"
 
 
 def _keep_extra(call: OpenCall, item: dict[str, Any], function: dict[str, Any]) -> None:

@@ -70,5 +70,10 @@ def resolve(raw: str, offered: Mapping[str, str]) -> str | None:
     return fitting.pop() if len(fitting) == 1 else None
 
 
+def bare_name(raw: str) -> str:
+    """Without namespace and counter: ``functions.get_order:0`` is ``get_order``."""
+    return _SEPARATOR.split(_COUNTER.sub("", raw.strip()))[-1]
+
+
 def _fold(name: str) -> str:
     return name.casefold().replace("-", "_")

@@ -1,0 +1,366 @@
+"""The text of an answer as it comes in: what may be shown at once, what is reasoning, what has to wait.
+
+Invariant: the pieces shown, joined after the last withdrawal, are the final text. Only what could still become a reasoning tag or a
+tool call is held back; ordinary text passes through piece by piece.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ..messages import ModelEvent, ReasoningDelta, TextDelta, TextWithdrawn
+from .textcalls import Found
+from .wire import clean
+
+_THINKING = {
+    "<think>": "</think>",
+    "<thinking>": "</thinking>",
+    "<thought>": "</thought>",
+    "<reasoning>": "</reasoning>",
+    "<seed:think>": "</seed:think>",
+    "<|think|>": "<|/think|>",
+    "[think]": "[/think]",
+    "◁think▷": "◁/think▷",
+}
+_CLOSERS = tuple(closer for closer in _THINKING.values() if closer.startswith("<"))
+_LONGEST_TAG = 16
+_MARKS = (
+    "<toolcall", "<functioncall", "<function=", "<function(", "<dsml", "<pythontag", "<pythonstart", "<invoke", "<tooluse",
+    "<toolcode", "<tools>", "<startaction", "<actionstart", "[toolcalls]", "[toolrequest]",
+)  # fmt: skip
+_IGNORED_IN_MARKS = re.compile(r"[|｜¦∣│┃\s_▁]+")
+_NAMESPACE = re.compile(r"<[a-z]{1,12}:")
+_MAYBE_NAMESPACE = re.compile(r"<[a-z]{1,12}\Z")
+_HARMONY = ("<|start|>", "<|channel|>")
+_SHORTEST_SNAPSHOT = 16
+_FENCE_LANGUAGES = ("", "json", "jsonc", "tool_code", "tool_call", "tool_calls", "tool", "function_call")
+_CALL_KEYS = ("type", "id", "name", "arguments", "parameters")
+_FIRST_KEY = re.compile(r"\{\s*(?:\"([^\"]*)(\")?)?")
+_CODE_MARKS = re.compile(r"^[ \t]*`{3,}|\n|`", re.MULTILINE)
+_MOST_QUOTED_MARKS = 64
+
+
+class Snapshots:
+    """Turns text that is sent again from the start in each chunk into what is new of it."""
+
+    __slots__ = ("_length", "_pieces", "_repeating")
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._length = 0
+        self._repeating = False
+
+    def new(self, piece: str) -> str:
+        """``piece``, or its new tail when it begins with all the (long enough) text so far."""
+        length = self._length
+        if len(piece) >= length and (self._repeating or length >= _SHORTEST_SNAPSHOT) and length:
+            before = "".join(self._pieces)
+            self._pieces = [before]
+            if piece.startswith(before):
+                self._repeating = True
+                piece = piece[length:]
+        if piece:
+            self._pieces.append(piece)
+            self._length += len(piece)
+        return piece
+
+
+class TextChannel:
+    """``watch``: tools were offered, so text may turn out to be a call."""
+
+    __slots__ = (
+        "_channel", "_closer", "_content", "_drop_space", "_held", "_marked", "_orphan_allowed", "_out", "_quoted_marks", "_state", "_surrogate", "_watch", "reasoning",
+    )  # fmt: skip
+
+    def __init__(self, watch: bool, out: list[ModelEvent]) -> None:
+        self._watch = watch
+        self._out = out
+        self._state = "start"
+        self._closer = ""
+        self._held = ""
+        self._channel: list[str] = []  # what is held to the end
+        self._content: list[str] = []  # what was shown, since the last withdrawal
+        self._marked = False
+        self._orphan_allowed = True
+        self._drop_space = False
+        self._quoted_marks = 0
+        self._surrogate = ""
+        self.reasoning: list[str] = []
+
+    def add(self, piece: str) -> None:
+        """Takes the next piece of content; what may be shown of it goes to ``out``."""
+        if not piece.isascii():
+            piece = self._without_lone_surrogates(piece)
+        if self._state == "plain" and not self._held and "<" not in piece and "[" not in piece:
+            self._content.append(piece)
+            self._out.append(TextDelta(text=piece))
+            return
+        self._take(piece)
+
+    def close(self, find: Callable[[str], Found], may_call: bool) -> Found:
+        """At the end of the stream: emits what was held back and answers with the final text and the calls in it.
+
+        ``may_call``: no structured call came; else whole blocks are only taken out of the text.
+        """
+        if self._surrogate:
+            self._surrogate = ""
+            self._take("\ufffd")
+        if self._state == "think":
+            self._reason(self._held)
+            self._held = ""
+        shown = "".join(self._content)
+        full = f"{shown}{''.join(self._channel)}{self._held}"
+        if self._orphan_allowed and self._channel:
+            full = self._split_orphan(full)
+            shown = "".join(self._content)
+        if not self._marked and self._state == "plain":
+            found = Found(full, [])
+        else:
+            found = find(full)
+        if found.reasoning:
+            self._reason(found.reasoning)
+        final = found.text
+        if final.startswith(shown):
+            self._show(final[len(shown) :])
+        elif not (shown.startswith(final) and not shown[len(final) :].strip()):
+            self._out.append(TextWithdrawn(reason="tool call" if found.calls and may_call else "markup"))
+            self._content.clear()
+            self._show(final)
+        return found
+
+    def partial(self) -> str:
+        """The text so far, for an error."""
+        if self._state == "think":
+            return "".join(self._content)
+        return f"{''.join(self._content)}{''.join(self._channel)}{self._held}"
+
+    # --- the states: start (nothing but blanks so far), plain, think, held (to the end) ---
+
+    def _take(self, piece: str) -> None:
+        while piece:
+            match self._state:
+                case "start":
+                    piece = self._start(self._held + piece)
+                case "think":
+                    piece = self._inside(self._held + piece)
+                case "held":
+                    self._channel.append(piece)
+                    return
+                case _:
+                    piece = self._plain(self._held + piece)
+
+    def _start(self, text: str) -> str:
+        """Decides what the answer begins with; gives back what is left to be taken in another state."""
+        self._held = ""
+        stripped = text.lstrip()
+        lowered = stripped[:_LONGEST_TAG].lower()
+        if not stripped:
+            self._held = "" if self._drop_space else text
+            return ""
+        if self._orphan_allowed:
+            for opener, closer in _THINKING.items():
+                if lowered.startswith(opener):
+                    self._state, self._closer = "think", closer
+                    return stripped[len(opener) :].lstrip()
+                if len(stripped) < len(opener) and opener.startswith(lowered):
+                    self._held = text
+                    return ""
+        if self._drop_space:
+            text = stripped
+        maybe = _may_be_call(stripped) if self._watch else "no"
+        if maybe == "no":
+            maybe = _is_mark(lowered, _HARMONY)
+        if maybe == "maybe":
+            self._held = text
+            return ""
+        if maybe == "yes":
+            self._state, self._marked = "held", True
+            return text
+        self._state = "plain"
+        return text
+
+    def _inside(self, text: str) -> str:
+        self._held = ""
+        end = text.lower().find(self._closer)
+        if end >= 0:
+            self._reason(text[:end])
+            self._state, self._drop_space, self._orphan_allowed = "start", True, False
+            return text[end + len(self._closer) :]
+        keep = _overlap(text.lower(), self._closer)
+        self._reason(text[: len(text) - keep])
+        self._held = text[len(text) - keep :] if keep else ""
+        return ""
+
+    def _plain(self, text: str) -> str:
+        self._held = ""
+        position = 0
+        while True:
+            candidate = _first(text, position)
+            if candidate < 0:
+                self._show(text)
+                return ""
+            rest = text[candidate : candidate + 64]
+            at_end = candidate + len(rest) == len(text)
+            verdict = "no"
+            if self._orphan_allowed and rest[0] == "<" and self._starts_line(text[:candidate]):
+                verdict = _is_mark(rest.lower(), _CLOSERS)
+                if verdict == "yes" and self._is_code(text[:candidate]):
+                    verdict = "no"
+                elif verdict == "yes":
+                    closer = next(one for one in _CLOSERS if rest.lower().startswith(one))
+                    self._orphan(text[:candidate])
+                    return text[candidate + len(closer) :]
+            if verdict == "no" and self._watch:
+                verdict = _is_call_mark(rest)
+                if verdict == "yes":
+                    self._marked = True
+                    if self._is_code(text[:candidate]):
+                        self._quoted_marks += 1
+                        self._watch = self._quoted_marks < _MOST_QUOTED_MARKS
+                        verdict = "no"
+                    else:
+                        self._show(text[:candidate])
+                        self._state = "held"
+                        return text[candidate:]
+            if verdict == "maybe" and at_end:
+                self._show(text[:candidate])
+                self._held = text[candidate:]
+                return ""
+            position = candidate + 1
+
+    def _orphan(self, before: str) -> None:
+        """A closing tag without an opening one: the text so far was reasoning."""
+        text = "".join(self._content) + before
+        if self._content:
+            self._out.append(TextWithdrawn(reason="reasoning"))
+        self._content.clear()
+        self._reason(text)
+        self._state, self._drop_space, self._orphan_allowed = "start", True, False
+
+    def _split_orphan(self, full: str) -> str:
+        for closer in _CLOSERS:
+            tag = re.search(rf"^[ \t]*{re.escape(closer)}", full, re.MULTILINE | re.IGNORECASE)
+            if tag is not None and not _inside_code(full[: tag.start()]):
+                if self._content:
+                    self._out.append(TextWithdrawn(reason="reasoning"))
+                self._content.clear()
+                self._reason(full[: tag.start()])
+                return full[tag.end() :].lstrip()
+        return full
+
+    # --- output ---
+
+    def _show(self, text: str) -> None:
+        if text:
+            self._content.append(text)
+            self._out.append(TextDelta(text=text))
+
+    def _reason(self, text: str) -> None:
+        if text:
+            self.reasoning.append(text)
+            self._out.append(ReasoningDelta(text=text))
+
+    # --- looking back ---
+
+    def _starts_line(self, before: str) -> bool:
+        for piece in (before, *reversed(self._content)):
+            line = piece[piece.rfind("\n") + 1 :]
+            if line.strip():
+                return False
+            if len(line) < len(piece):
+                return True
+        return True
+
+    def _is_code(self, before: str) -> bool:
+        return _inside_code("".join(self._content) + before)
+
+    def _without_lone_surrogates(self, piece: str) -> str:
+        """Joins halves of a surrogate pair that came in different pieces; what stays alone becomes U+FFFD."""
+        piece = self._surrogate + piece
+        self._surrogate = ""
+        if "\ud800" <= piece[-1:] <= "\udbff":
+            self._surrogate, piece = piece[-1], piece[:-1]
+        cleaned = clean(piece)
+        return cleaned if isinstance(cleaned, str) else ""
+
+
+def _first(text: str, position: int) -> int:
+    """Where the next ``<`` or ``[`` stands, or -1."""
+    angle, bracket = text.find("<", position), text.find("[", position)
+    return max(angle, bracket) if min(angle, bracket) < 0 else min(angle, bracket)
+
+
+def _overlap(text: str, tag: str) -> int:
+    """How many characters at the end of ``text`` may be the beginning of ``tag``."""
+    for length in range(min(len(tag) - 1, len(text)), 0, -1):
+        if text.endswith(tag[:length]):
+            return length
+    return 0
+
+
+def _is_mark(text: str, marks: tuple[str, ...]) -> str:
+    """``yes``, ``maybe`` (so far) or ``no``."""
+    if text.startswith(marks):
+        return "yes"
+    return "maybe" if any(mark.startswith(text) for mark in marks) else "no"
+
+
+def _is_call_mark(text: str) -> str:
+    folded = _NAMESPACE.sub("<", _IGNORED_IN_MARKS.sub("", text).lower(), count=1)
+    verdict = _is_mark(folded, _MARKS)
+    return "maybe" if verdict == "no" and _MAYBE_NAMESPACE.match(folded) else verdict
+
+
+def _may_be_call(text: str) -> str:
+    """Whether an answer that begins with ``text`` (no leading blanks) may be nothing but a call in JSON or in a fence."""
+    if text[0] == "`":
+        if not text.startswith("```"):
+            return "maybe" if "```".startswith(text) else "no"
+        language, newline, inside = text[3:].partition("\n")
+        language = language.strip().lower()
+        if not newline:
+            return "maybe" if any(known.startswith(language) for known in _FENCE_LANGUAGES) else "no"
+        if language not in _FENCE_LANGUAGES:
+            return "no"
+        if language not in ("", "json", "jsonc"):
+            return "yes"
+        inside = inside.lstrip()
+        return _may_be_json_call(inside) if inside else "maybe"
+    return _may_be_json_call(text)
+
+
+def _may_be_json_call(text: str) -> str:
+    if text[0] == "[":
+        inside = text[1:].lstrip()
+        if not inside:
+            return "maybe"
+        if inside[0] != "{":  # a list of calls in Python syntax
+            name = re.match(r"[A-Za-z_][\w.]*", inside)
+            if name is None:
+                return "no"
+            following = inside[name.end() : name.end() + 1]
+            return "yes" if following == "(" else "no" if following else "maybe"
+        text = inside
+    if text[0] != "{":
+        return "no"
+    key = _FIRST_KEY.match(text)
+    if key is None or key.group(1) is None:
+        return "maybe" if key is not None and not text[key.end() :] else "no"
+    if key.group(2):
+        return "yes" if key.group(1) in _CALL_KEYS else "no"
+    return "maybe" if any(known.startswith(key.group(1)) for known in _CALL_KEYS) else "no"
+
+
+def _inside_code(before: str) -> bool:
+    """Whether what follows ``before`` stands in a code fence or between backticks of the same line."""
+    fenced = ticked = False
+    for mark in _CODE_MARKS.finditer(before):
+        token = mark.group()
+        if token == "\n":
+            ticked = False
+        elif token == "`":
+            ticked = not ticked and not fenced
+        else:
+            fenced, ticked = not fenced, False
+    return fenced or ticked
