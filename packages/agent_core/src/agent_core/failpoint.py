@@ -1,6 +1,6 @@
 """Named places where a test may stop the program.
 
-Invariant: off (always, outside of tests) a place costs one comparison with None. ``agent_core.testing.failpoints`` is what
+Invariant: off (always, outside of tests) a place costs one comparison with None. ``agent_core.testing.failpoints``
 arms them.
 """
 

@@ -1,7 +1,7 @@
 """What tests of agents, tools and stores are made with; public API like the rest.
 
-``ScriptedModel`` plays turns, ``MemoryStore`` forgets, ``conformance`` says whether a store keeps its promises, ``failpoints``
-stop a program at a named place, ``ErpDouble`` accounts for every effect.
+``ScriptedModel`` plays turns, ``MemoryStore`` forgets, ``conformance`` says whether a store keeps its promises,
+``failpoints`` stop a program at a named place, ``ErpDouble`` accounts for every effect.
 """
 
 from __future__ import annotations

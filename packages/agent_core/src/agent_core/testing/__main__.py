@@ -1,4 +1,4 @@
-"""``python -m agent_core.testing MODULE [ARGUMENT ...]``: runs a module with the fail points of the environment armed."""
+"""``python -m agent_core.testing MODULE [ARGUMENT ...]``: runs a module with the environment's fail points armed."""
 
 from __future__ import annotations
 

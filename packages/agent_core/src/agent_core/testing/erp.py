@@ -1,7 +1,7 @@
 """An ERP that accounts for every request and every effect, and misbehaves when told to.
 
-Invariant: ledger, requests and pending faults live in one SQLite file, so they survive the death of any process that uses
-them; an effect is committed before anything about it is said.
+Invariant: ledger, requests and pending faults live in one SQLite file, so they survive the death of any process that
+uses them; an effect is committed before anything about it is said.
 """
 
 from __future__ import annotations
