@@ -104,7 +104,7 @@ class SqliteStore:
                 pairs = [(0 if name[0] == SHARED else number, name, data) for name, data in contents.items()]
                 db.executemany("INSERT OR IGNORE INTO contents VALUES (?, ?, ?)", pairs)
             recorded = _insert_events(db, session_id, number, head, head_hash, payloads, at)
-            if release:
+            if release and lease is not None:
                 db.execute(_RELEASE, (number, generation))
             return recorded
 
@@ -116,11 +116,11 @@ class SqliteStore:
             while start < last:
                 rows = await self._worker.read(lambda db, o=owner, s=start, e=last: _page(db, o, s, e))  # type: ignore[misc]
                 if not rows:
-                    break
+                    raise DamagedLog(session_id, start + 1, "it is missing")
                 for expected, (seq, at, _, salt, payload, digest, chain_hash) in enumerate(rows, start + 1):
                     if seq != expected:
                         raise DamagedLog(session_id, expected, "it is missing")
-                    if payload is None or payload_digest(salt or b"", payload) != digest:
+                    if payload is None or not _is_sound(at, salt, payload, digest, chain_hash):
                         raise DamagedLog(session_id, seq, "its content does not match its digest")
                     yield Recorded(session_id, seq, at / 1e6, _decoded(session_id, seq, payload), chain_hash.hex())
                 start = rows[-1][0]
@@ -216,7 +216,7 @@ class SqliteStore:
                 for seq, at, name, salt, payload, digest, chain_hash in _page(db, owner, first, last, limit=-1):
                     if seq != expected:
                         raise DamagedLog(session_id, expected, "it is missing")
-                    if payload is not None and payload_digest(salt or b"", payload) != digest:
+                    if not _is_sound(at, salt, payload, digest, chain_hash):
                         raise DamagedLog(session_id, seq, "its content does not match its digest")
                     previous = link(previous, seq, at, name, digest)
                     if previous != chain_hash:
@@ -238,14 +238,14 @@ class SqliteStore:
         db = sqlite3.connect(self.path, timeout=30.0, isolation_level=None, check_same_thread=False)
         try:
             db.execute("PRAGMA busy_timeout = 30000")
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = FULL")
             version = db.execute("PRAGMA user_version").fetchone()[0]
             if version > SCHEMA_VERSION:
                 raise StoreError(
                     f"{self.path} was written by a newer version (schema {version}, this one knows {SCHEMA_VERSION})."
                     " Update first."
                 )
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = FULL")
             if version == 0:
                 db.execute("BEGIN IMMEDIATE")
                 if db.execute("PRAGMA user_version").fetchone()[0] == 0:
@@ -338,6 +338,16 @@ def _page(
     )
     base = number * _SPAN
     return db.execute(query, (base, base + after, base + last, limit)).fetchall()
+
+
+def _is_sound(at: object, salt: object, payload: object, digest: object, chain_hash: object) -> bool:
+    """Whether a row holds what was written; SQLite itself keeps text where bytes stood, if somebody edits it so."""
+    if type(at) is not int or type(digest) is not bytes or type(chain_hash) is not bytes:
+        return False
+    if payload is None:
+        return True
+    salt = b"" if salt is None else salt
+    return type(payload) is bytes and type(salt) is bytes and payload_digest(salt, payload) == digest
 
 
 def _decoded(session_id: str, seq: int, payload: bytes) -> AnyEvent:
