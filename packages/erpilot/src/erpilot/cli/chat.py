@@ -1,0 +1,69 @@
+"""``erpilot chat``: a conversation in the terminal, one session, as many turns as wanted."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from typing import TYPE_CHECKING
+
+from .desk import Desk, resolve
+from .problems import INTERRUPTED, USAGE, Problem, explain
+from .terminal import can_ask
+
+if TYPE_CHECKING:
+    from .runs import Following
+
+
+def chat(desk: Desk, parsed: argparse.Namespace) -> int:
+    """Runs the command and returns its exit code."""
+    if not can_ask():
+        raise Problem(USAGE, "chat_needs_terminal")
+    return desk.run(_chat(desk, parsed))
+
+
+async def _chat(desk: Desk, parsed: argparse.Namespace) -> int:
+    from .prompt import prompt_line
+    from .runs import Following
+    from .work import history_of, open_bench, profile_named, profile_of
+
+    if parsed.profile is not None:
+        profile_named(parsed.profile)
+    async with desk.open_store() as store:
+        session = await resolve(store, parsed.session) if parsed.session is not None else None
+        history = await history_of(store, session) if session else []
+        profile = parsed.profile or profile_of(history)
+        writes = parsed.approve == "write"
+        async with open_bench(desk, store, model=parsed.model, profile=profile, approve_writes=writes) as bench:
+            desk.terminal.note(desk.texts("chat_welcome", model=bench.choice.name), "quiet")
+            following = Following(desk, bench, session, history, as_json=False, trace=parsed.trace)
+            while True:
+                try:
+                    text = await prompt_line("> ", remember=True)
+                except KeyboardInterrupt:
+                    desk.terminal.note(desk.texts("chat_how_to_leave"), "quiet")
+                    continue
+                except EOFError:
+                    break
+                if text.strip():
+                    await _turn(desk, following, text)
+            if following.session_id is not None:
+                desk.terminal.note(desk.texts("chat_goodbye", session=following.session_id), "quiet")
+    return 0
+
+
+async def _turn(desk: Desk, following: Following, text: str) -> None:
+    """One question; whatever goes wrong with it is said, and the conversation goes on."""
+    from .ask import checked_question
+
+    try:
+        question = checked_question(desk, text)
+        await asyncio.create_task(
+            following.say(question)
+        )  # a task of its own: an impatient Ctrl-C ends it and nothing else
+    except (Exception, asyncio.CancelledError) as error:
+        code, sentence = explain(error, desk.texts)
+        if desk.verbose and code not in (USAGE, INTERRUPTED):
+            from .logs import log_failure
+
+            log_failure(error)
+        desk.terminal.note(sentence, "error")

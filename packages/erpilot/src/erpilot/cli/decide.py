@@ -1,0 +1,69 @@
+"""``erpilot resume``, ``approve`` and ``deny``: going on with a session that stopped, or waits for a person."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from .desk import Desk, resolve
+from .problems import USAGE, Problem
+
+if TYPE_CHECKING:
+    from agent_core.trace.transcript import AnyItem, Question
+
+
+def resume(desk: Desk, parsed: argparse.Namespace) -> int:
+    """Runs the command and returns its exit code."""
+    return desk.run(_go_on(desk, parsed, None))
+
+
+def approve(desk: Desk, parsed: argparse.Namespace) -> int:
+    """Runs the command and returns its exit code."""
+    return desk.run(_go_on(desk, parsed, True))
+
+
+def deny(desk: Desk, parsed: argparse.Namespace) -> int:
+    """Runs the command and returns its exit code."""
+    return desk.run(_go_on(desk, parsed, False))
+
+
+async def _go_on(desk: Desk, parsed: argparse.Namespace, decision: bool | None) -> int:
+    from .runs import Following
+    from .work import history_of, lines_of, open_bench, profile_of
+
+    async with desk.open_store() as store:
+        session = await resolve(store, parsed.session)
+        history = await history_of(store, session)
+        question = None if decision is None else _question(session, history, parsed.call)
+        writes = getattr(parsed, "approve", None) == "write"
+        async with open_bench(
+            desk, store, model=parsed.model, profile=profile_of(history), approve_writes=writes
+        ) as bench:
+            if question is not None and decision is not None:
+                for text, style in lines_of(desk).preview(question):
+                    desk.terminal.note(text, style)
+                await bench.loop.decide(
+                    session,
+                    question.call_id,
+                    approve=decision,
+                    reason=parsed.because,
+                    by=desk.person,
+                    channel="cli",
+                )
+            following = Following(desk, bench, session, history, as_json=parsed.json, trace=parsed.trace)
+            return await following.go_on()
+
+
+def _question(session: str, history: list[AnyItem], call: str | None) -> Question:
+    from .render import waiting
+
+    questions = waiting(history)
+    if not questions:
+        raise Problem(USAGE, "no_question", session=session)
+    if call is None and len(questions) == 1:
+        return questions[0]
+    found = [question for question in questions if question.call_id == call]
+    if not found:
+        known = ", ".join(f"{question.call_id} ({question.tool})" for question in questions)
+        raise Problem(USAGE, "no_such_call", session=session, call=call or "", known=known)
+    return found[0]

@@ -1,0 +1,201 @@
+"""From the name of a model to a client: which endpoint, whose key, what it costs.
+
+Invariant: a key goes to the endpoint it was given for and to no other. A model that cannot be used is still a model:
+it answers with the reason, so that the question is in the log and the session can be resumed with another one.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from agent_core.config import Price
+from agent_core.errors import ModelError, ModelErrorKind
+from agent_core.messages import StreamEnd
+
+from .config import Settings
+
+if TYPE_CHECKING:
+    from agent_core.messages import Message, ModelClient, ModelEvent, ToolSchema
+
+OFFLINE = "offline"
+CUSTOM = "custom"
+"""Provider name of an endpoint that is known by its address only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Where models are to be had. ``local``: on a machine of one's own, without key or price."""
+
+    name: str
+    title: str
+    base_url: str
+    models: tuple[str, ...]
+    key_variable: str | None = None
+    local: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A model that was chosen. ``problem`` says why it cannot be used, ``key_source`` where its key comes from."""
+
+    name: str
+    model: str
+    base_url: str | None = None
+    key: str | None = None
+    key_source: str | None = None
+    price: Price | None = None
+    problem: tuple[ModelErrorKind, str, dict[str, object]] | None = None
+    """Kind, key of the text, values of the text."""
+
+    @property
+    def offline(self) -> bool:
+        """It is the built-in planner."""
+        return self.model == OFFLINE and self.base_url is None and self.problem is None
+
+    def __repr__(self) -> str:
+        return f"Choice({self.name!r} at {self.base_url!r}, key={'set' if self.key else None})"
+
+
+@cache
+def providers() -> dict[str, Provider]:
+    """The known providers by name."""
+    return {
+        name: Provider(
+            name,
+            entry["title"],
+            entry["base_url"],
+            tuple(entry["models"]),
+            entry.get("key_variable"),
+            entry.get("local", False),
+        )
+        for name, entry in _data("providers.toml").items()
+    }
+
+
+def choose(wanted: str | None, settings: Settings, environment: Mapping[str, str]) -> Choice:
+    """The model named on the command line, else in the environment, else in the settings, else the offline one."""
+    name = (wanted or environment.get("ERPILOT_MODEL", "").strip() or settings.model or OFFLINE).strip()
+    if name == OFFLINE:
+        return Choice(OFFLINE, OFFLINE, price=_FREE)
+    prefix, colon, rest = name.partition(":")
+    provider = providers().get(prefix) if colon and rest else None
+    if provider is not None:
+        return _at_provider(provider, rest, settings, environment)
+    from_environment = environment.get("OPENAI_BASE_URL", "").strip().rstrip("/")
+    if prefix == CUSTOM and colon:
+        name = rest
+    if base_url := from_environment or settings.base_url:
+        return _at_address(name, base_url, bool(from_environment), settings, environment)
+    configured = providers().get((settings.model or "").partition(":")[0])
+    if configured is not None and not colon:
+        return _at_provider(configured, name, settings, environment)
+    known = ", ".join(providers())
+    if colon:
+        return Choice(name, name, problem=("model_not_found", "no_such_provider", {"provider": prefix, "known": known}))
+    if name in _data("prices.toml")["openai"] or name in providers()["openai"].models:
+        return _at_provider(providers()["openai"], name, settings, environment)
+    return Choice(name, name, problem=("model_not_found", "no_such_model", {"model": name, "known": known}))
+
+
+def client_of(choice: Choice, sentence: str = "") -> ModelClient:
+    """A client for the choice; ``sentence`` is what an unusable one answers."""
+    if choice.problem is not None:
+        return UnusableModel(choice.name, choice.problem[0], sentence)
+    if choice.base_url is None:
+        from erpilot.offline import OfflineModel
+
+        return OfflineModel()
+    from agent_core.model.client import OpenAIModel
+
+    return OpenAIModel(choice.base_url, choice.key, choice.model, name=choice.name)
+
+
+class UnusableModel:
+    """Refuses every turn with one sentence, through the same boundary as a model that fails."""
+
+    def __init__(self, name: str, kind: ModelErrorKind, sentence: str) -> None:
+        self.name = name
+        self._kind, self._sentence = kind, sentence
+
+    async def stream_chat(
+        self, messages: Sequence[Message], tools: Sequence[ToolSchema] = (), **options: Any
+    ) -> AsyncIterator[ModelEvent]:
+        """Raises ``ModelError``."""
+        for _ in ():
+            yield StreamEnd()  # never: it only makes this a stream
+        raise ModelError(self._kind, self._sentence)
+
+
+def price_of(provider: str, model: str) -> Price | None:
+    """The list price of a model; None when it is not known."""
+    if provider in providers() and providers()[provider].local:
+        return _FREE
+    table = _data("prices.toml").get(provider)
+    entry = table.get(model) if isinstance(table, dict) else None
+    if entry is None or not isinstance(entry, dict) or not isinstance(table, dict):
+        return None
+    cached = entry.get("cached_input")
+    return Price(
+        input=Decimal(entry["input"]),
+        output=Decimal(entry["output"]),
+        cached_input=None if cached is None else Decimal(cached),
+        currency=table["currency"],
+    )
+
+
+def prices_as_of() -> str:
+    """The day of the price table."""
+    return str(_data("prices.toml")["as_of"])
+
+
+def default_exchange_rate() -> Decimal:
+    """CNY per USD, as of the day of the price table."""
+    return Decimal(_data("prices.toml")["cny_per_usd"])
+
+
+def _at_provider(provider: Provider, model: str, settings: Settings, environment: Mapping[str, str]) -> Choice:
+    base_url = provider.base_url
+    if provider.name == "openai":  # the variable that every program for this API understands
+        base_url = environment.get("OPENAI_BASE_URL", "").strip().rstrip("/") or base_url
+    configured = (settings.model or "").partition(":")[0] == provider.name and base_url == provider.base_url
+    key, source = _key(provider.key_variable, settings if configured else Settings(), environment)
+    problem: tuple[ModelErrorKind, str, dict[str, object]] | None = None
+    if key is None and provider.key_variable is not None and base_url == provider.base_url:
+        problem = ("auth", "no_key", {"provider": provider.title, "variable": provider.key_variable})
+    name = f"{provider.name}:{model}"
+    return Choice(name, model, base_url, key, source, price_of(provider.name, model), problem)
+
+
+def _at_address(
+    model: str, base_url: str, from_environment: bool, settings: Settings, environment: Mapping[str, str]
+) -> Choice:
+    """An endpoint known by its address: the key of the environment goes with the address of the environment."""
+    if from_environment:
+        key, source = _key("OPENAI_API_KEY", Settings(), environment)
+    else:
+        key, source = _key(None, settings, environment)
+    owner = next((item for item in providers().values() if item.base_url == base_url), None)
+    if owner is None:
+        return Choice(f"{CUSTOM}:{model}", model, base_url, key, source)
+    return Choice(f"{owner.name}:{model}", model, base_url, key, source, price_of(owner.name, model))
+
+
+def _key(variable: str | None, settings: Settings, environment: Mapping[str, str]) -> tuple[str | None, str | None]:
+    for name in (settings.key_variable, variable):
+        if name and (key := environment.get(name, "").strip()):
+            return key, name
+    return (settings.key, "config.toml") if settings.key else (None, None)
+
+
+@cache
+def _data(name: str) -> dict[str, Any]:
+    return tomllib.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
+
+
+_FREE = Price(input=Decimal(0), output=Decimal(0))

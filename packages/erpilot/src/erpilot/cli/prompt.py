@@ -1,0 +1,36 @@
+"""A line typed by the person, with editing, at the bottom of what was printed.
+
+Invariant: what is typed goes nowhere but to the caller: no history file, and nothing shown of a secret.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.history import InMemoryHistory
+from prompt_toolkit.output import create_output
+from prompt_toolkit.output.vt100 import Vt100_Output
+
+if TYPE_CHECKING:
+    from prompt_toolkit.output import Output
+
+_history = InMemoryHistory()
+
+
+async def prompt_line(
+    message: str, *, default: str = "", secret: bool = False, remember: bool = False, multiline: bool = False
+) -> str:
+    """What was typed up to Enter. Raises ``EOFError`` (Ctrl-D) and ``KeyboardInterrupt`` (Ctrl-C)."""
+    settings: dict[str, Any] = {"history": _history if remember else InMemoryHistory(), "output": _output()}
+    session: PromptSession[str] = PromptSession(message, is_password=secret, multiline=multiline, **settings)
+    return await session.prompt_async(default=default)
+
+
+def _output() -> Output:
+    """stderr, because stdout may be a file; the terminal is not asked where its cursor is: some never answer."""
+    output = create_output(stdout=sys.stderr)
+    if isinstance(output, Vt100_Output):
+        output.enable_cpr = False
+    return output

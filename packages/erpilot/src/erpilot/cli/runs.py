@@ -1,0 +1,190 @@
+"""Follows a run to its end: shows it, passes interrupts on, puts open questions to the person, and says how to go on.
+
+Invariant: a question is only ever answered by a person at a terminal; without one it is left waiting and said so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import aclosing, contextmanager, suppress
+from pathlib import Path
+
+from agent_core import events as ev
+from agent_core.errors import AgentError, Refused
+from agent_core.trace.jsonl import JsonlTraceRecorder
+from agent_core.trace.transcript import AnyItem, Question
+
+from .desk import Desk
+from .problems import COMPLETED, EXIT_OF_REASON, UNEXPECTED, WAITING
+from .render import JsonRenderer, LiveRenderer, Renderer, waiting
+from .terminal import can_ask
+from .work import Bench, history_of, lines_of
+
+
+class Following:
+    """The runs of one session in one command."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        bench: Bench,
+        session_id: str | None,
+        history: list[AnyItem],
+        *,
+        as_json: bool,
+        trace: str | None,
+    ) -> None:
+        self._desk, self._bench = desk, bench
+        self.session_id = session_id
+        self._lines = lines_of(desk)
+        self._json = as_json
+        self._renderer: Renderer = (
+            JsonRenderer(desk.terminal) if as_json else LiveRenderer(desk.terminal, self._lines, history)
+        )
+        self._recorder = JsonlTraceRecorder(Path(trace), bench.store) if trace else None
+        self.failure_kind: str | None = None
+
+    async def say(self, text: str) -> int:
+        """Puts a question to the session (a new one, if there is none yet) and returns the exit code."""
+        bench = self._bench
+        stream = bench.loop.run(
+            text, self.session_id, by=self._desk.person, context=bench.today(), profile=bench.profile.name
+        )
+        return await self._to_the_end(stream)
+
+    async def go_on(self) -> int:
+        """Resumes the session and returns the exit code."""
+        assert self.session_id is not None, "only a session can be resumed"
+        stream = self._bench.loop.resume(self.session_id, by=self._desk.person)
+        return await self._to_the_end(stream)
+
+    async def _to_the_end(self, stream: AsyncIterator[ev.Recorded]) -> int:
+        end = await self._follow(stream)
+        while self.session_id is not None and (end is None or end.reason == "awaiting_approval"):
+            open_questions = waiting(await history_of(self._bench.store, self.session_id))
+            if not open_questions:
+                break
+            if self._json or not can_ask():
+                self._say_how_to_decide(open_questions)
+                return WAITING
+            if not await self._ask(open_questions):
+                self._desk.terminal.note(self._desk.texts("left_waiting"), "wait")
+                self._say_how_to_decide(open_questions)
+                return WAITING
+            end = await self._follow(self._bench.loop.resume(self.session_id, by=self._desk.person))
+        if end is None:
+            self._desk.terminal.note(self._desk.texts("nothing_to_do", session=self.session_id))
+            return COMPLETED
+        self._say_advice(end)
+        return EXIT_OF_REASON.get(end.reason, UNEXPECTED)
+
+    async def _follow(self, stream: AsyncIterator[ev.Recorded]) -> ev.LoopEnd | None:
+        """Shows one run; the first interrupt stops it through the log, the second one at once."""
+        if self._recorder is not None:
+            stream = self._recorder.run(stream)
+        end: ev.LoopEnd | None = None
+        with _interrupts(self._interrupt):
+            async with aclosing(stream) as items:  # type: ignore[type-var]
+                async for item in items:
+                    self.session_id = item.session_id
+                    if isinstance(item.event, ev.ModelAttemptFailed):
+                        self.failure_kind = item.event.kind
+                    if isinstance(item.event, ev.LoopEnd):
+                        end = item.event
+                    self._renderer.show(item)
+        if self._recorder is not None and self._recorder.incomplete:
+            self._desk.terminal.note(
+                self._desk.texts("trace_incomplete", path=self._recorder.path, why=self._recorder.incomplete), "error"
+            )
+        return end
+
+    async def _interrupt(self) -> None:
+        if self.session_id is None:
+            raise asyncio.CancelledError
+        self._desk.terminal.note(self._desk.texts("interrupting"), "wait")
+        await self._bench.loop.interrupt(self.session_id, by=self._desk.person)
+
+    async def _ask(self, questions: list[Question]) -> bool:
+        """Puts each question; False as soon as one is left open."""
+        from .ask_person import Undecided, ask_person
+
+        for question in questions:
+            assert self.session_id is not None, "a question belongs to a session"
+            try:
+                answer = await ask_person(self._desk, self._lines, question)
+            except Undecided:
+                return False
+            with _said_if_late(self._desk):
+                await self._bench.loop.decide(
+                    self.session_id,
+                    question.call_id,
+                    approve=answer.approve,
+                    reason=answer.reason,
+                    by=self._desk.person,
+                    channel="cli",
+                )
+        return True
+
+    def _say_how_to_decide(self, questions: list[Question]) -> None:
+        for question in questions:
+            for text, style in [*self._lines.preview(question), self._lines.wants(question)]:
+                self._desk.terminal.note(text, style)
+            how = self._desk.texts("how_to_decide", session=self.session_id, call=question.call_id)
+            self._desk.terminal.note(how)
+
+    def _say_advice(self, end: ev.LoopEnd) -> None:
+        say, texts = self._desk.terminal.note, self._desk.texts
+        if end.reason == "model_error":
+            advice = texts.get(f"advice_{self.failure_kind}", "")
+            say(f"{advice} {texts('resume_model_hint', session=self.session_id)}".strip())
+        elif end.reason == "awaiting_approval":  # nothing to approve: what became of a call is not known
+            say(texts("uncertain", session=self.session_id), "wait")
+        elif end.reason != "completed":
+            say(texts("resume_hint", session=self.session_id))
+
+
+@contextmanager
+def _said_if_late(desk: Desk) -> Iterator[None]:
+    """A decision that comes too late is said; the run then asks anew or goes on."""
+    try:
+        yield
+    except Refused as error:
+        desk.terminal.note(desk.texts("refused", why=error), "error")
+
+
+@contextmanager
+def _interrupts(interrupt: Callable[[], object]) -> Iterator[None]:
+    """While it lasts, Ctrl-C and a request to terminate call ``interrupt``; a second one cancels what is going on."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None, "a run is followed in a task"
+    stopping: list[asyncio.Task[None]] = []
+
+    async def stop() -> None:
+        try:
+            await interrupt()  # type: ignore[misc]
+        except (AgentError, asyncio.CancelledError):
+            task.cancel()
+
+    def on_signal() -> None:
+        if stopping:
+            task.cancel()
+        else:
+            stopping.append(loop.create_task(stop()))
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        for number in before:
+            loop.add_signal_handler(number, on_signal)
+    except NotImplementedError:  # Windows
+        for number in before:
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(on_signal))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            with suppress(NotImplementedError):
+                loop.remove_signal_handler(number)
+            if handler is not None:
+                signal.signal(number, handler)

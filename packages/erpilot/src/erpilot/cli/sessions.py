@@ -1,0 +1,55 @@
+"""``erpilot sessions``: the sessions of this home, the one used last first."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from .desk import Desk
+
+if TYPE_CHECKING:
+    from agent_core.store.base import EventStore, SessionInfo
+
+_SHOWN = 20
+
+
+def sessions(desk: Desk, parsed: argparse.Namespace) -> int:
+    """Runs the command and returns its exit code."""
+    return desk.run(_sessions(desk, everything=parsed.all))
+
+
+async def _sessions(desk: Desk, *, everything: bool) -> int:
+    async with desk.open_store() as store:
+        known = await store.sessions()
+        if not known:
+            desk.terminal.note(desk.texts("no_sessions"))
+            return 0
+        shown = known if everything else known[:_SHOWN]
+        head = [desk.texts(f"head_{name}") for name in ("session", "used", "events", "state", "question")]
+        rows = []
+        for info in shown:
+            state, question = await _gist(desk, store, info)
+            rows.append([info.session_id, desk.time(info.updated_at), str(info.head), state, question])
+    desk.terminal.table(head, rows)
+    if len(shown) < len(known):
+        desk.terminal.note(desk.texts("sessions_more", shown=len(shown), total=len(known)), "quiet")
+    return 0
+
+
+async def _gist(desk: Desk, store: EventStore, info: SessionInfo) -> tuple[str, str]:
+    """How the session stands and what it began with, from its first and last events."""
+    from agent_core import events as ev
+    from agent_core.errors import DamagedLog
+
+    state, question = desk.texts("state_running"), ""
+    try:
+        async for item in store.read(info.session_id):
+            if isinstance(item.event, ev.UserMessage):
+                question = " ".join(part.text for part in item.event.content if isinstance(part, ev.TextPart))
+                break
+        async for item in store.read(info.session_id, info.head - 1):
+            if isinstance(item.event, ev.LoopEnd):
+                state = desk.texts.get(f"reason_{item.event.reason}", item.event.reason)
+    except DamagedLog as error:
+        return str(error), question
+    return state, question
