@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .config import ContextPolicy as ContextPolicy
     from .config import LoopConfig as LoopConfig
     from .config import Price as Price
-    from .config import RetryPolicy as RetryPolicy
+    from .config import Rule as Rule
     from .errors import AgentError as AgentError
     from .errors import Busy as Busy
     from .errors import Conflict as Conflict
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from .errors import StoreError as StoreError
     from .errors import ToolError as ToolError
     from .errors import UnknownSession as UnknownSession
-    from .events import Change as Change
-    from .events import Preview as Preview
     from .events import Recorded as Recorded
     from .loop import AgentLoop as AgentLoop
     from .messages import Message as Message
@@ -36,18 +34,23 @@ if TYPE_CHECKING:
     from .messages import ToolCall as ToolCall
     from .messages import ToolSchema as ToolSchema
     from .messages import Usage as Usage
-    from .model.openai import OpenAIModel as OpenAIModel
+    from .model.client import OpenAIModel as OpenAIModel
+    from .model.retry import RetryPolicy as RetryPolicy
     from .store.base import EventStore as EventStore
     from .store.memory import MemoryStore as MemoryStore
     from .store.sqlite import SqliteStore as SqliteStore
+    from .tools.tool import Reconciled as Reconciled
     from .tools.tool import Tier as Tier
     from .tools.tool import Tool as Tool
     from .tools.tool import ToolContext as ToolContext
+    from .tools.tool import Undo as Undo
     from .tools.tool import tool as tool
     from .trace.jsonl import JsonlTraceRecorder as JsonlTraceRecorder
+    from .values import Change as Change
+    from .values import Preview as Preview
 
 _HOME = {
-    "config": ("ContextPolicy", "LoopConfig", "Price", "RetryPolicy"),
+    "config": ("ContextPolicy", "LoopConfig", "Price", "Rule"),
     "errors": (
         "AgentError",
         "Busy",
@@ -60,7 +63,7 @@ _HOME = {
         "ToolError",
         "UnknownSession",
     ),
-    "events": ("Change", "Preview", "Recorded"),
+    "events": ("Recorded",),
     "loop": ("AgentLoop",),
     "messages": (
         "Message",
@@ -73,12 +76,14 @@ _HOME = {
         "ToolSchema",
         "Usage",
     ),
-    "model.openai": ("OpenAIModel",),
+    "model.client": ("OpenAIModel",),
+    "model.retry": ("RetryPolicy",),
     "store.base": ("EventStore",),
     "store.memory": ("MemoryStore",),
     "store.sqlite": ("SqliteStore",),
-    "tools.tool": ("Tier", "Tool", "ToolContext", "tool"),
+    "tools.tool": ("Reconciled", "Tier", "Tool", "ToolContext", "Undo", "tool"),
     "trace.jsonl": ("JsonlTraceRecorder",),
+    "values": ("Change", "Preview"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

@@ -9,24 +9,34 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from . import events as ev
-from .errors import ToolError
 from .failpoint import failpoint
 from .interrupt import Stopped
-from .state import Call, Run, State, content_hash
+from .questions import question, still_holds, tool_context
+from .state import content_hash
 from .text import REPEAT_NOTICE, encodable
-from .tools.admission import Release, admit, approval_request
-from .tools.execute import Outcome, run_call
+from .tools.admission import Admission, Desk, Release, admit
+from .tools.cache import Key
+from .tools.execute import Outcome, output_text, run_call
 from .tools.faults import finished_with
 from .tools.registry import Judged
-from .tools.tool import Progress, ToolContext, silent
+from .tools.tool import Reconciled
 
 if TYPE_CHECKING:
     from .driver import Driver
 
-_Item = tuple[Release, Outcome] | ev.ToolProgress
+
+class _Done(Struct, frozen=True):
+    """How a released call ended. ``found``: what the backend said of it when the outcome was not known."""
+
+    release: Release
+    outcome: Outcome
+    found: Reconciled | None
+    generation: int
 
 
 async def settle(driver: Driver, call_ids: tuple[str, ...]) -> AsyncGenerator[ev.Recorded]:
@@ -35,67 +45,55 @@ async def settle(driver: Driver, call_ids: tuple[str, ...]) -> AsyncGenerator[ev
     run = state.run
     assert run is not None, "calls belong to a run"
     calls = [call for call in state.open_calls() if call.call.id in call_ids]
-    admission = admit(state, run, calls, driver.registry.judge, driver.clock())
-    if admission.ask:  # previews take their time, so what is known is stored first
+    desk = Desk(driver.registry.judge, lambda judged: driver.cache.get(_cache_key(driver, judged)), driver.clock())
+    admission = admit(state, run, calls, desk)
+    if admission.ask or admission.doubtful or any(release.call.status == "approved" for release in admission.release):
+        for item in await session.flush():  # what follows takes its time, so what is known is stored first
+            yield item
+        events, released = await driver.gate.wait(_consult(driver, admission))
+    else:
+        events, released = admission.events, admission.release
+    session.stage([*events, *(release.started() for release in released)])
+    if released:
         for item in await session.flush():
             yield item
-    events = list(admission.events)
-    for call, judged in admission.ask:
-        events += await driver.gate.wait(_question(driver, run, call, judged))
-    session.stage([*events, *(release.started() for release in admission.release)])
-    if admission.release:
-        for item in await session.flush():
-            yield item
-        async with aclosing(_run(driver, admission.release)) as items:
+        async with aclosing(_run(driver, released)) as items:
             async for item in items:
                 yield item
 
 
-async def _question(driver: Driver, run: Run, call: Call, judged: Judged) -> list[ev.DurableEvent]:
-    """The question with its preview, answered at once where the configuration says so; or the reason why it cannot be
-    put.
+async def _consult(driver: Driver, admission: Admission) -> tuple[list[ev.DurableEvent], list[Release]]:
+    """Asks tools and backends what the verdicts depend on: previews, versions, the fate of calls that a crash cut
+    off.
     """
-    tool, config = judged.tool, run.environment.config
-    try:
-        preview = await _preview(driver, call, judged)
-        target = tool.target(**judged.values) if tool.target is not None else None
-    except ToolError as error:
-        fault = ev.Fault(error.type, encodable(error.message), error.hint and encodable(error.hint))
-        return [finished_with(call, fault, digest=judged.digest)]
-    except Exception as error:
-        fault = ev.Fault(
-            "execution", encodable(f"The effect of {tool.name} cannot be shown: {error}"), "Nothing was changed."
-        )
-        return [finished_with(call, fault, digest=judged.digest)]
-    deadline = driver.clock() + config.approval_seconds if config.approval_seconds is not None else None
-    events: list[ev.DurableEvent] = [approval_request(call, judged, preview, target, deadline)]
-    if tool.tier.value in config.auto_approve:
-        events.append(
-            ev.ApprovalDecided(
-                call_id=call.call.id, digest=judged.digest, decision="approved", by=run.by, channel="auto_approve"
-            )
-        )
-    return events
+    run = driver.session.state.run
+    assert run is not None, "calls belong to a run"
+    holds = await asyncio.gather(*(still_holds(driver, release) for release in admission.release))
+    released = [release for release, valid in zip(admission.release, holds, strict=True) if valid]
+    changed = [release for release, valid in zip(admission.release, holds, strict=True) if not valid]
+    asked = await asyncio.gather(
+        *(question(driver, run, call, judged, why) for call, judged, why in admission.ask),
+        *(question(driver, run, release.call, release.judged, "changed") for release in changed),
+    )
+    found = await asyncio.gather(*(_reconcile(driver, release) for release in admission.doubtful))
+    events = list(admission.events)
+    for release, answer in zip(admission.doubtful, found, strict=True):
+        events += [finished_with(release.call, _DOUBT, digest=release.judged.digest), *_resolved(release, answer)]
+    for questions in asked:
+        events += questions
+    return events, released
 
 
-async def _preview(driver: Driver, call: Call, judged: Judged) -> ev.Preview:
-    tool = judged.tool
-    if tool.preview is None:
-        return ev.Preview(f"{tool.name} {judged.arguments}")
-    arguments = dict(judged.values)
-    if tool.context_parameter is not None:
-        arguments[tool.context_parameter] = _context(driver.session.state, call, "", 0)
-    async with asyncio.timeout(tool.timeout):
-        return await tool.preview(**arguments)
-
-
-def _context(state: State, call: Call, key: str, attempt: int, progress: Progress = silent) -> ToolContext:
-    return ToolContext(state.session_id, call.call.id, key, attempt, state.owner, state.tenant, progress)
+_DOUBT = ev.Fault(
+    "uncertain",
+    "The call was started, then the program stopped; whether it took effect is not known.",
+    "A person has to look it up before anything is sent again.",
+)
 
 
 async def _run(driver: Driver, releases: list[Release]) -> AsyncGenerator[ev.Recorded]:
-    items: asyncio.Queue[_Item] = asyncio.Queue()
-    tasks = [asyncio.create_task(_run_one(driver.session.state, release, items)) for release in releases]
+    items: asyncio.Queue[_Done | ev.ToolProgress] = asyncio.Queue()
+    tasks = [asyncio.create_task(_run_one(driver, release, items)) for release in releases]
     open_count = len(tasks)
     try:
         while open_count:
@@ -104,7 +102,7 @@ async def _run(driver: Driver, releases: list[Release]) -> AsyncGenerator[ev.Rec
                 yield driver.shown(item)
                 continue
             open_count -= 1
-            _stage_outcome(driver, *item)
+            _stage_outcome(driver, item)
             if open_count:
                 for recorded in await driver.session.flush_facts():
                     yield recorded
@@ -115,49 +113,111 @@ async def _run(driver: Driver, releases: list[Release]) -> AsyncGenerator[ev.Rec
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         while not items.empty():  # what was finished when the run was stopped is known, so it is recorded
-            if not isinstance(left := items.get_nowait(), ev.ToolProgress):
-                _stage_outcome(driver, *left)
+            if isinstance(left := items.get_nowait(), _Done):
+                _stage_outcome(driver, left)
 
 
-async def _run_one(state: State, release: Release, items: asyncio.Queue[_Item]) -> None:
+async def _run_one(driver: Driver, release: Release, items: asyncio.Queue[_Done | ev.ToolProgress]) -> None:
     loop = asyncio.get_running_loop()
-    call_id = release.call.call.id
+    tool, call_id = release.judged.tool, release.call.call.id
 
     def progress(text: str, fraction: float | None = None) -> None:
         event = ev.ToolProgress(call_id=call_id, text=encodable(text), fraction=fraction)
         loop.call_soon_threadsafe(items.put_nowait, event)
 
-    context = _context(state, release.call, release.key, release.attempt, progress)
-    failpoint("before_effect", release.judged.tool.name)
-    outcome = await run_call(release.judged.tool, release.judged.values, context)
-    failpoint("after_effect", release.judged.tool.name)
-    items.put_nowait((release, outcome))
+    context = tool_context(driver, driver.session.state, release.call, release.key, release.attempt, progress)
+    reads, writes = _keys(release.judged)
+    async with driver.locks.hold(reads or (), writes or ()):
+        generation = driver.cache.generation
+        if tool.tier != "READ":
+            driver.cache.written(tool.backend, writes)
+        failpoint("before_effect", tool.name)
+        try:
+            outcome = await run_call(tool, release.judged.values, context)
+        finally:
+            if tool.tier != "READ":
+                driver.cache.written(tool.backend, writes)
+        failpoint("after_effect", tool.name)
+        doubt = outcome.fault is not None and outcome.fault.type == "uncertain"
+        found = await _reconcile(driver, release) if doubt and tool.reconcile is not None else None
+    items.put_nowait(_Done(release, outcome, found, generation))
 
 
-def _stage_outcome(driver: Driver, release: Release, outcome: Outcome) -> None:
-    session = driver.session
-    content = outcome.content
-    run = session.state.run
-    if outcome.fault is None and run is not None and release.judged.tool.tier == "READ":
-        known = run.repeats.get(f"{release.judged.tool.name}:{release.judged.digest}")
-        if known is not None and known.count + 1 >= run.environment.config.same_call_runs and known.is_same(content):
-            content += REPEAT_NOTICE
+def _keys(judged: Judged) -> tuple[list[str] | None, list[str] | None]:
+    """Keys of the records that a call reads and writes; None where the tool does not say. A write that does not say is
+    kept apart from other such writes of its backend."""
+    tool = judged.tool
+    reads = None if tool.reads is None else [f"{tool.backend}:{key}" for key in tool.reads(**judged.values)]
+    if tool.tier == "READ":
+        return reads, None
+    writes = (
+        [f"{tool.backend}:*"] if tool.writes is None else [f"{tool.backend}:{k}" for k in tool.writes(**judged.values)]
+    )
+    return reads, writes
+
+
+def _cache_key(driver: Driver, judged: Judged) -> Key:
+    state = driver.session.state
+    return (state.tenant, state.owner, judged.tool.backend, judged.tool.name, judged.digest)
+
+
+async def _reconcile(driver: Driver, release: Release) -> Reconciled:
+    """What the backend says became of a call; unknown when it cannot be asked."""
+    tool = release.judged.tool
+    if tool.reconcile is None:
+        return Reconciled("unknown")
+    context = tool_context(driver, driver.session.state, release.call, release.key, release.attempt)
+    try:
+        async with asyncio.timeout(tool.timeout):
+            return await tool.reconcile(**tool.bind(release.judged.values, context))
+    except Exception:
+        return Reconciled("unknown")
+
+
+def _resolved(release: Release, found: Reconciled | None) -> list[ev.DurableEvent]:
+    if found is None or found.outcome == "unknown":
+        return []
+    content = None if found.content is None else encodable(output_text(found.content))
+    return [
+        ev.OutcomeResolved(
+            call_id=release.call.call.id,
+            outcome="happened" if found.outcome == "happened" else "send_again",
+            by=release.judged.tool.name,
+            content=content,
+            source="backend",
+        )
+    ]
+
+
+def _stage_outcome(driver: Driver, done: _Done) -> None:
+    session, outcome, judged = driver.session, done.outcome, done.release.judged
+    content, run = outcome.content, session.state.run
     truncated, contents = None, None
     if outcome.whole is not None:
         data = outcome.whole.encode()
         name = content_hash(data, session.state.salt)
-        truncated = ev.Truncation(len(outcome.whole), release.judged.tool.max_output, name)
-        contents = {name: data}
-    finished = ev.ToolCallFinished(
-        call_id=release.call.call.id,
-        index=release.call.index,
-        tool=release.judged.tool.name,
-        ok=outcome.fault is None,
-        content=content,
-        error=outcome.fault,
-        digest=release.judged.digest,
-        duration=outcome.duration,
-        attempts=release.attempt + outcome.attempts - 1,
-        truncated=truncated,
-    )
-    session.stage([finished], fact=True, contents=contents)
+        truncated, contents = ev.Truncation(len(outcome.whole), judged.tool.max_output, name), {name: data}
+    if outcome.fault is None and judged.tool.tier == "READ":
+        reads, _ = _keys(judged)
+        if truncated is None:
+            driver.cache.put(_cache_key(driver, judged), content, reads, generation=done.generation)
+        known = None if run is None else run.repeats.get(f"{judged.tool.name}:{judged.digest}")
+        if known is not None and known.is_same(content):
+            content += REPEAT_NOTICE
+    if done.release.call.edited:
+        content += f"\n[A person changed the arguments before this call ran: {judged.arguments}]"
+    finished: list[Any] = [
+        ev.ToolCallFinished(
+            call_id=done.release.call.call.id,
+            index=done.release.call.index,
+            tool=judged.tool.name,
+            ok=outcome.fault is None,
+            content=content,
+            error=outcome.fault,
+            digest=judged.digest,
+            duration=outcome.duration,
+            attempts=done.release.attempt + outcome.attempts - 1,
+            truncated=truncated,
+        )
+    ]
+    session.stage([*finished, *_resolved(done.release, done.found)], fact=True, contents=contents)

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from .events import Cost
 from .messages import Usage
+from .model.retry import RetryPolicy
 
 
 class ContextPolicy(Struct, frozen=True, kw_only=True):
@@ -32,19 +33,6 @@ class ContextPolicy(Struct, frozen=True, kw_only=True):
     """Largest part of the budget that a single message may take before it is clipped."""
     drop_to: float = 0.6
     """Part of the budget that dropping goes down to, so that it happens rarely."""
-
-
-class RetryPolicy(Struct, frozen=True, kw_only=True):
-    """How often a failed request is sent again."""
-
-    attempts: int = 4
-    """Attempts per step, the first included."""
-    first_wait: float = 0.5
-    """Seconds before the second attempt; doubles from there, with jitter."""
-    longest_wait: float = 30.0
-    """Seconds; a longer wait that an endpoint asks for ends the run instead."""
-    total_wait: float = 120.0
-    """Seconds of waiting per step in all."""
 
 
 class Price(Struct, frozen=True, kw_only=True):
@@ -70,6 +58,17 @@ class Price(Struct, frozen=True, kw_only=True):
             + usage.completion_tokens * self.output
         ) / 1_000_000
         return Cost(amount, self.currency)
+
+
+class Rule(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What somebody decided in advance about calls of certain tools. ``tool`` and ``target`` are shell patterns."""
+
+    effect: Literal["deny", "ask", "allow"]
+    tool: str
+    target: str | None = None
+    scope: Literal["user", "project", "session"] = "user"
+    reason: str | None = None
+    """Told to the model when the call is denied."""
 
 
 class LoopConfig(Struct, frozen=True, kw_only=True):
@@ -99,6 +98,14 @@ class LoopConfig(Struct, frozen=True, kw_only=True):
     """Seconds until an unanswered question expires; None: never."""
     auto_approve: tuple[Literal["WRITE"], ...] = ()
     """Tiers that run unasked (scripts). DANGEROUS cannot be among them."""
+    rules: tuple[Rule, ...] = ()
+    """Deny beats ask beats allow. ``allow`` lets a WRITE run unasked, never a DANGEROUS one."""
+    private_data: bool = True
+    """The READ tools see data that must not leave the house (see ``permission.leaks``)."""
+    cache_seconds: float = 30.0
+    """Seconds for which the result of a READ is used again; a write that touches it ends that at once. 0: never."""
+    read_output: bool = True
+    """Offer ``read_output``, with which the model pages through outputs that were cut."""
     options: dict[str, Any] = {}
     """Parameters sent with each request (temperature, seed, ...)."""
     context: ContextPolicy = ContextPolicy()

@@ -21,7 +21,12 @@ from .messages import ModelClient, WireModel
 from .requests import RequestBuilder
 from .session import LEASE_SECONDS, Session
 from .step import take_step
+from .tools.cache import ResultCache
+from .tools.locks import KeyLocks
 from .tools.registry import Registry
+
+LOOK_SECONDS = 1.0
+"""How soon a run notices what another process asked of it, while it waits for the model or a tool."""
 
 
 @dataclass
@@ -36,6 +41,8 @@ class Driver:
     price: Price | None
     clock: Callable[[], float]
     requests: RequestBuilder
+    locks: KeyLocks
+    cache: ResultCache
     gate: Gate = field(default_factory=Gate)
     lost: Fenced | None = None
 
@@ -76,6 +83,14 @@ class Driver:
         finally:
             heartbeat.cancel()
 
+    async def whole_output(self, call_id: str) -> str | None:
+        """The whole output of a call that the model saw only a part of."""
+        cut = self.session.state.outputs.get(call_id)
+        if cut is None or cut.whole is None:
+            return None
+        data = (await self.session.store.contents(self.session.session_id, [cut.whole])).get(cut.whole)
+        return None if data is None else data.decode()
+
     def shown(self, event: ev.AnyEvent) -> ev.Recorded:
         """An event that is not durable, as an item of the stream."""
         return ev.Recorded(self.session.session_id, None, self.clock(), event)
@@ -113,11 +128,17 @@ class Driver:
         )
 
     async def _hold_lease(self) -> None:
-        lease = self.session.lease
+        """Renews the lease, and looks whether somebody outside asked the run to stop."""
+        session, lease = self.session, self.session.lease
+        renewed = self.clock()
         while lease is not None:
-            await asyncio.sleep(LEASE_SECONDS / 3)
+            await asyncio.sleep(LOOK_SECONDS)
             try:
-                await self.session.store.renew(lease, seconds=LEASE_SECONDS)
+                if self.clock() - renewed >= LEASE_SECONDS / 3:
+                    await session.store.renew(lease, seconds=LEASE_SECONDS)
+                    renewed = self.clock()
+                if await session.was_interrupted():
+                    self.gate.stop()
             except Fenced as error:
                 self.lost = error
                 self.gate.stop()

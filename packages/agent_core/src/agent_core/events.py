@@ -20,6 +20,7 @@ from .values import Figure as Figure
 from .values import FilePart as FilePart
 from .values import Frozen as Frozen
 from .values import Manifest as Manifest
+from .values import Offer as Offer
 from .values import Parent as Parent
 from .values import Part as Part
 from .values import Preview as Preview
@@ -141,6 +142,8 @@ class ApprovalRequested(Event, frozen=True):
     """Versions of the records that the preview was made from."""
     deadline: float | None = None
     why: str = "tier"
+    """``tier``, ``rule``, ``egress`` (untrusted text was read), ``changed`` (the records are not what was shown)."""
+    offer: Offer | None = None
 
 
 class ApprovalDecided(Event, frozen=True):

@@ -17,6 +17,11 @@ from .messages import Message
 from .state import Call, Contents, Entry, Repeat, Run, State, digest_parts, environment_of, result_digest
 from .text import clip
 
+LONGEST_TRAIL = 24
+"""Calls that are looked at for cycles."""
+MOST_OUTPUTS = 100
+"""Cut outputs that can still be paged through."""
+
 
 def fold(items: Iterable[ev.Recorded], contents: Contents, state: State | None = None) -> State:
     """The state after ``items``, from the beginning or from an earlier ``state`` (which is left alone)."""
@@ -63,6 +68,7 @@ def _run_started(state: State, event: ev.RunStarted, item: ev.Recorded, contents
     if before is not None and event.resumes == before.run_id:
         run.steps, run.calls, run.usage, run.cost = before.steps, before.calls, before.usage, before.cost
         run.repeats, run.refused, run.nudged = before.repeats, before.refused, before.nudged
+        run.trail = before.trail
     state.run = run
 
 
@@ -125,17 +131,18 @@ def _step_end(state: State, event: ev.StepEnd, seq: int, item: ev.Recorded) -> N
 def _approval_requested(state: State, event: ev.ApprovalRequested, seq: int, item: ev.Recorded) -> None:
     if (call := state.find_call(event.call_id)) is not None:
         call.status, call.digest, call.arguments = "asked", event.digest, event.arguments
-        call.deadline = event.deadline
+        call.deadline, call.versions, call.offer = event.deadline, event.versions, event.offer
 
 
 def _approval_decided(state: State, event: ev.ApprovalDecided, seq: int, item: ev.Recorded) -> None:
     call = state.find_call(event.call_id)
     if call is None or call.status != "asked" or call.digest != event.digest:
         return
-    call.reason, call.decision = event.reason, event.decision
+    call.reason, call.decision, call.decided_by = event.reason, event.decision, event.by
     if event.decision == "approved" and event.arguments is not None:  # edited: a new question, with a new digest
         call.call = msgspec.structs.replace(call.call, arguments=event.arguments, repaired=False)
         call.status, call.digest, call.arguments, call.decision = "new", None, None, None
+        call.edited = True
     else:
         call.status = "approved" if event.decision == "approved" else "denied"
         if event.decision == "expired":
@@ -166,10 +173,19 @@ def _call_finished(state: State, event: ev.ToolCallFinished, seq: int, item: ev.
         return
     uncertain = event.error is not None and event.error.type == "uncertain"
     call.status = "uncertain" if uncertain else "done"
+    call.doubted = call.doubted or uncertain
     _give_result(call, event.content, seq)
     run = state.run
+    if event.truncated is not None:
+        state.outputs[event.call_id] = event.truncated
+        if len(state.outputs) > MOST_OUTPUTS:
+            del state.outputs[next(iter(state.outputs))]
     if run is None or not event.digest:
         return
+    if event.ok and run.rules(event.tool).untrusted:
+        state.untrusted_read = True
+    if call.attempts or event.cached:
+        run.trail = [*run.trail[1 - LONGEST_TRAIL :], f"{event.tool}:{event.digest}:{result_digest(event.content)}"]
     if run.rules(event.tool).tier != "READ":
         run.repeats.clear()
         run.refused.clear()
@@ -186,6 +202,7 @@ def _outcome_resolved(state: State, event: ev.OutcomeResolved, seq: int, item: e
     call = state.find_call(event.call_id)
     if call is None or call.status != "uncertain":
         return
+    call.resolved = event.outcome
     if event.outcome == "send_again":
         call.status, call.result = "approved", None
     else:
@@ -198,7 +215,7 @@ def _guard_tripped(state: State, event: ev.GuardTripped, seq: int, item: ev.Reco
     run = state.run
     if run is None:
         return
-    if event.guard == "repeated_call" and isinstance(key := event.evidence.get("call"), str):
+    if event.guard in ("repeated_call", "cycle") and isinstance(key := event.evidence.get("call"), str):
         run.refused[key] = run.refused.get(key, 0) + 1
     if event.action == "ended":
         run.ending = event.guard

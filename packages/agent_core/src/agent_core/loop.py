@@ -16,11 +16,13 @@ from typing import Any
 import msgspec
 
 from . import events as ev
+from .commands import Outcome, decision, interruption, resolution, revocation
 from .config import LoopConfig, Price
 from .decide import close_calls, waits
 from .driver import Driver
 from .errors import Refused
 from .messages import ModelClient, WireModel
+from .permission import leaks
 from .requests import RequestBuilder, environment
 from .session import Session, new_salt, new_session, open_session
 from .state import State, digest_parts
@@ -28,6 +30,9 @@ from .store.base import EventStore
 from .store.memory import MemoryStore
 from .store.sqlite import new_session_id
 from .text import encodable
+from .tools.cache import ResultCache
+from .tools.locks import KeyLocks
+from .tools.output import READ_OUTPUT
 from .tools.registry import Registry
 from .tools.tool import Tool
 
@@ -38,6 +43,8 @@ class AgentLoop:
     """Runs conversations of one model with one set of tools over the logs of one store.
 
     One object serves any number of sessions at once; one session is driven by one run at a time, over all processes.
+    ``known_tools`` exist but are not offered: a misspelled name is never taken for an offered tool when one of them was
+    meant. Raises ``ValueError`` for a set of tools or rules that must not be used.
     """
 
     def __init__(
@@ -45,6 +52,7 @@ class AgentLoop:
         *,
         model: ModelClient,
         tools: Iterable[Tool] = (),
+        known_tools: Iterable[Tool] = (),
         store: EventStore | None = None,
         config: LoopConfig | None = None,
         price: Price | None = None,
@@ -52,9 +60,10 @@ class AgentLoop:
     ) -> None:
         self.model, self.price, self.clock = model, price, clock
         self._wire_model = model if isinstance(model, WireModel) else None
-        self.registry = Registry(tools)
-        self.store: EventStore = MemoryStore() if store is None else store
         self.config = LoopConfig() if config is None else config
+        self.registry = _registry(tuple(tools), known_tools, self.config)
+        self.store: EventStore = MemoryStore() if store is None else store
+        self._locks, self._cache = KeyLocks(), ResultCache(seconds=self.config.cache_seconds)
         self._drivers: dict[str, Driver] = {}
 
     def run(
@@ -96,6 +105,7 @@ class AgentLoop:
         reason: str | None = None,
         by: str = "user",
         arguments: dict[str, Any] | None = None,
+        always: bool = False,
         channel: str | None = None,
     ) -> list[ev.Recorded]:
         """Answers an ``ApprovalRequested``; ``resume`` goes on from there. ``arguments``: edited ones, which are asked
@@ -104,47 +114,51 @@ class AgentLoop:
         Raises ``Refused`` when there is no such question, it was answered otherwise, or it has expired. Repeating an
         answer is harmless.
         """
-        edited = None if arguments is None else msgspec.json.encode(arguments).decode()
-        decision = "approved" if approve else "denied"
 
         def decided(state: State) -> list[ev.DurableEvent]:
-            call = state.find_call(call_id)
-            if call is None or call.status == "new":
-                raise Refused(f"Session {session_id} has no question about call {call_id}.")
-            if call.status != "asked":
-                if call.decision == decision:
-                    return []
-                raise Refused(f"Call {call_id} is decided already: {call.decision or call.status}.")
-            if call.deadline is not None and self.clock() >= call.deadline:
-                raise Refused(f"The question about call {call_id} has expired; it has to be asked again.")
-            return [
-                ev.ApprovalDecided(
-                    call_id=call_id,
-                    digest=call.digest or "",
-                    decision="approved" if approve else "denied",
-                    by=by,
-                    reason=None if reason is None else encodable(reason),
-                    arguments=edited,
-                    channel=channel,
-                )
-            ]
-
-        return await (await open_session(self.store, session_id)).command(decided)
-
-    async def interrupt(self, session_id: str, *, by: str = "user", where: str | None = None) -> bool:
-        """Stops the run of a session; its reader then gets the closing events. False when no run is going on."""
-
-        def interrupted(state: State) -> list[ev.DurableEvent]:
-            return (
-                [ev.RunInterrupted(by=by, where=where)]
-                if state.run is not None and state.running and not state.run.interrupted
-                else []
+            return decision(
+                state,
+                call_id,
+                approve=approve,
+                by=by,
+                now=self.clock(),
+                reason=reason,
+                arguments=arguments,
+                always=always,
+                channel=channel,
             )
 
-        done = bool(await (await open_session(self.store, session_id)).command(interrupted))
+        return await self._command(session_id, decided)
+
+    async def resolve(
+        self, session_id: str, call_id: str, outcome: Outcome, *, by: str = "user", content: str | None = None
+    ) -> list[ev.Recorded]:
+        """Says what was found out about a call whose outcome is not known; ``resume`` goes on from there."""
+        return await self._command(
+            session_id, lambda state: resolution(state, call_id, outcome, by=by, content=content)
+        )
+
+    async def revoke(
+        self, session_id: str, grant_id: str, *, by: str = "user", reason: str | None = None
+    ) -> list[ev.Recorded]:
+        """Ends a standing grant; calls that it would have covered are asked again."""
+        return await self._command(session_id, lambda state: revocation(state, grant_id, by=by, reason=reason))
+
+    async def interrupt(self, session_id: str, *, by: str = "user", where: str | None = None) -> bool:
+        """Stops the run of a session, in whatever process it runs; its reader then gets the closing events. False when
+        no run is going on.
+        """
+        done = bool(await self._command(session_id, lambda state: interruption(state, by=by, where=where)))
         if (driver := self._drivers.get(session_id)) is not None:
             driver.gate.stop()
         return done
+
+    async def state(self, session_id: str) -> State:
+        """The newest state of a session: its conversation, open questions, grants. Raises ``UnknownSession``."""
+        return (await open_session(self.store, session_id)).state
+
+    async def _command(self, session_id: str, events: Callable[[State], list[ev.DurableEvent]]) -> list[ev.Recorded]:
+        return await (await open_session(self.store, session_id)).command(events)
 
     async def aclose(self) -> None:
         """Closes the model client and the store."""
@@ -166,7 +180,16 @@ class AgentLoop:
             builder = RequestBuilder(self.model, self._wire_model, self.registry, self.config.options, salt)
             builder.sent(session.state.manifest)
             driver = Driver(
-                session, self.model, self._wire_model, self.registry, self.config, self.price, self.clock, builder
+                session,
+                self.model,
+                self._wire_model,
+                self.registry,
+                self.config,
+                self.price,
+                self.clock,
+                builder,
+                self._locks,
+                self._cache,
             )
             self._drivers[session.session_id] = driver
             await self._open(session, by, started, said, builder.tools)
@@ -206,6 +229,18 @@ class AgentLoop:
         else:
             raise Refused(f"Another message was sent under the id {said.client_message_id!r} before.")
         session.stage(events, contents=contents)
+
+
+def _registry(tools: tuple[Tool, ...], known: Iterable[Tool], config: LoopConfig) -> Registry:
+    """The offered tools, checked against the rules."""
+    offers = (*tools, READ_OUTPUT) if tools and config.read_output else tools
+    registry = Registry(offers, known)
+    for rule in config.rules:
+        if not set("*?[") & set(rule.tool) and not registry.knows(rule.tool):
+            raise ValueError(f"the rule to {rule.effect} {rule.tool!r} names no tool")
+    if (reason := leaks(registry.rules, config.rules, private_data=config.private_data)) is not None:
+        raise ValueError(reason)
+    return registry
 
 
 def new_run_id() -> str:

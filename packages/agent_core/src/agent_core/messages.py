@@ -22,13 +22,13 @@ class Event(Struct, frozen=True, tag_field="type", tag=True, kw_only=True):
     v: int = 1
 
 
-class TextDelta(Event, frozen=True):
+class TextDelta(Event, frozen=True, gc=False):
     """A piece of the visible answer."""
 
     text: str
 
 
-class ReasoningDelta(Event, frozen=True):
+class ReasoningDelta(Event, frozen=True, gc=False):
     """A piece of the model's reasoning; never part of the answer."""
 
     text: str

@@ -117,6 +117,16 @@ class Session:
                 self._foreign.append(item)
         self._stored = self.state.seq
 
+    async def was_interrupted(self) -> bool:
+        """Whether somebody appended an interrupt that the state does not know of yet."""
+        head = (await self.store.session(self.session_id)).head
+        if head <= self._stored:
+            return False
+        async for item in self.store.read(self.session_id, self._stored):
+            if isinstance(item.event, ev.RunInterrupted):
+                return True
+        return False
+
     async def command(
         self, decide: Callable[[State], Sequence[ev.DurableEvent]], contents: Mapping[str, bytes] | None = None
     ) -> list[ev.Recorded]:

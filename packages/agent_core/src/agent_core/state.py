@@ -34,10 +34,20 @@ class Call(Struct):
     """Canonical arguments a person was shown, once asked."""
     digest: str | None = None
     deadline: float | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+    """Versions of the records that the person was shown."""
+    offer: ev.Offer | None = None
     reason: str | None = None
     """What the person said with the decision."""
     decision: str | None = None
     """The decision that stands."""
+    decided_by: str | None = None
+    edited: bool = False
+    """A person changed its arguments."""
+    doubted: bool = False
+    """Its outcome was not known at some time."""
+    resolved: str | None = None
+    """What was found out about it."""
     result: Message | None = None
     result_seq: int = 0
     tokens: int = 0
@@ -106,6 +116,8 @@ class Run(Struct):
     nudged: tuple[str, ...] = ()
     refused: dict[str, int] = field(default_factory=dict)
     """How often a repeat was refused, by tool and digest."""
+    trail: list[str] = field(default_factory=list)
+    """The newest calls, by tool, digest and result: where a cycle shows."""
     ending: str | None = None
     """Why a guard ends the run."""
     interrupted: bool = False
@@ -143,6 +155,10 @@ class State(Struct):
     """Client message ids and digests of what was said under them."""
     grants: dict[str, ev.TrustGranted] = field(default_factory=dict)
     session_calls: int = 0
+    untrusted_read: bool = False
+    """Text by outsiders has been read: tools with egress ask from here on."""
+    outputs: dict[str, ev.Truncation] = field(default_factory=dict)
+    """Outputs that the model saw only a part of, by call; the newest hundred."""
 
     @property
     def running(self) -> bool:

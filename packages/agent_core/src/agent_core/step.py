@@ -76,6 +76,7 @@ async def take_step(driver: Driver, action: CallModel) -> AsyncGenerator[ev.Reco
         session.stage([_failed(driver, action, run, error, turn.visible)], fact=True)
         return
     taken = {call.call.id for entry in session.state.entries for call in entry.calls}
+    turn.calls = [driver.registry.corrected(call) for call in turn.calls]
     answer = turn.message(action.step, driver.wire_model.origin if driver.wire_model is not None else None, taken)
     usage = turn.end.usage
     cost = driver.price.cost(usage) if driver.price is not None and usage is not None else None
@@ -158,7 +159,7 @@ def _unique(calls: list[ToolCall], taken: set[str]) -> tuple[ToolCall, ...]:
 def _failed(driver: Driver, action: CallModel, run: Run, error: ModelError, shown: bool) -> ev.ModelAttemptFailed:
     policy = driver.config.retry
     learnt = error.remedy is not None and _learn(driver, error)
-    wait = 0.0 if learnt else delay(error, action.attempt, policy, run.waited, random.random)
+    wait = 0.0 if learnt else delay(error, action.attempt, policy, random.random, run.waited)
     return ev.ModelAttemptFailed(
         step=action.step,
         attempt=action.attempt,

@@ -9,13 +9,13 @@ from __future__ import annotations
 REPEAT_NOTICE = "\n[The same call gave the same result just before; another one will be refused.]"
 
 
-def clip(text: str, keep: int) -> str:
-    """Head 2/3 and tail 1/3 of ``keep`` characters, with a notice between that states the true size."""
+def clip(text: str, keep: int, more: str = "") -> str:
+    """Head 2/3 and tail 1/3 of ``keep`` characters, with a notice between that states the true size, and ``more``."""
     if len(text) <= keep:
         return text
     tail = keep // 3
     head = keep - tail
-    notice = f"\n[... {len(text)} characters in all, {keep} shown: the first {head} and the last {tail} ...]\n"
+    notice = f"\n[... {len(text)} characters in all, {keep} shown: the first {head} and the last {tail}{more} ...]\n"
     return text[:head] + notice + (text[-tail:] if tail else "")
 
 

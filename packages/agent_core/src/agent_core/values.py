@@ -6,6 +6,7 @@ Invariant: frozen, plain, encodable with msgspec; the same rules of change as fo
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from msgspec import Struct
 
@@ -108,6 +109,18 @@ class Preview(Struct, frozen=True, omit_defaults=True):
     notes: tuple[str, ...] = ()
     asked_by: str | None = None
     """The record whose text led to the call, where known."""
+    measures: dict[str, Decimal] = {}
+    """How much it is about, by name (a total, a quantity): what a standing grant can limit."""
+
+
+class Offer(Struct, frozen=True, omit_defaults=True):
+    """A standing grant that a person may give with the answer, and what it would cover."""
+
+    sentence: str
+    target: str | None = None
+    limits: dict[str, Any] = {}
+    """``same``: arguments that have to be these; ``max``: the largest value of each measure, as decimal text."""
+    seconds: float | None = None
 
 
 class Figure(Struct, frozen=True, omit_defaults=True):

@@ -1,7 +1,7 @@
 """Decides for each call of a message whether it runs, is answered at once, or waits for a person.
 
 Invariant: pure. The verdicts depend on the state, the judged calls and the time given, in the order of the calls;
-nothing that is not READ is released without a decision bound to the digest of exactly these arguments.
+nothing that has to be asked is released without a decision bound to the digest of exactly these arguments.
 """
 
 from __future__ import annotations
@@ -12,11 +12,20 @@ from msgspec import Struct, field
 
 from .. import events as ev
 from ..messages import ToolCall
-from ..state import Call, Run, State
+from ..permission import Verdict, Why, standing
+from ..state import Call, Run, State, result_digest
+from ..text import REPEAT_NOTICE
+from .cache import CachedResult
 from .faults import finished_with
 from .registry import Judged
 
-Judge = Callable[[ToolCall], Judged | ev.Fault]
+
+class Desk(Struct, frozen=True):
+    """What the verdicts need besides the state: the judgement of arguments, results kept from before, and the time."""
+
+    judge: Callable[[ToolCall], Judged | ev.Fault]
+    cached: Callable[[Judged], CachedResult | None]
+    now: float
 
 
 class Release(Struct, frozen=True):
@@ -40,24 +49,14 @@ class Release(Struct, frozen=True):
 
 
 class Admission(Struct):
-    """The verdicts on the calls of one message: events that settle some of them, and those that run or are to be
-    asked.
-    """
+    """The verdicts on the calls of one message."""
 
     events: list[ev.DurableEvent] = field(default_factory=list)
+    """Answers and guards: calls that are settled already."""
     release: list[Release] = field(default_factory=list)
-    ask: list[tuple[Call, Judged]] = field(default_factory=list)
-
-
-def admit(state: State, run: Run, calls: Sequence[Call], judge: Judge, now: float) -> Admission:
-    """Judges ``calls`` in order. Counters of the run are taken as they will be once the earlier ones have been
-    released.
-    """
-    admission = Admission()
-    batch = _Batch(run)
-    for call in calls:
-        _admit_one(state, run, call, judge, now, batch, admission)
-    return admission
+    ask: list[tuple[Call, Judged, Why]] = field(default_factory=list)
+    doubtful: list[Release] = field(default_factory=list)
+    """Calls that a crash left open and that may not simply run again."""
 
 
 class _Batch:
@@ -70,40 +69,12 @@ class _Batch:
         self.ended = run.ending is not None
 
 
-def _admit_one(
-    state: State, run: Run, call: Call, judge: Judge, now: float, batch: _Batch, admission: Admission
-) -> None:
-    if batch.ended:
-        admission.events.append(
-            finished_with(call, ev.Fault("cancelled", "The run was ended by a guard before this call."))
-        )
-        return
-    verdict = _decided(call, now) or judge(call.call)
-    if isinstance(verdict, ev.Fault):
-        if verdict.type == "expired" and call.status == "asked":
-            admission.events.append(
-                ev.ApprovalDecided(call_id=call.call.id, digest=call.digest or "", decision="expired", by="clock")
-            )
-        admission.events.append(finished_with(call, verdict))
-        return
-    if call.attempts:  # a crash left it open, or a person said: send again
-        _admit_again(state, call, verdict, admission)
-        return
-    if (limit := _over_limit(state, run, call, batch)) is not None:
-        guard, fault, evidence = limit
-        admission.events.append(
-            ev.GuardTripped(guard=guard, action="answered", evidence=evidence, call_ids=(call.call.id,))
-        )
-        admission.events.append(finished_with(call, fault))
-        return
-    if verdict.tool.tier == "READ":
-        if _refuse_repeat(run, call, verdict, batch, admission):
-            return
-    elif call.status != "approved" or call.digest != verdict.digest:
-        admission.ask.append((call, verdict))
-        return
-    batch.calls += 1
-    admission.release.append(Release(call, verdict, 1, idempotency_key(state.session_id, call)))
+def admit(state: State, run: Run, calls: Sequence[Call], desk: Desk) -> Admission:
+    """Judges ``calls`` in order; the counters are taken as they will be once the earlier ones have run."""
+    admission, batch = Admission(), _Batch(run)
+    for call in calls:
+        _admit_one(state, run, call, desk, batch, admission)
+    return admission
 
 
 def idempotency_key(session_id: str, call: Call) -> str:
@@ -111,91 +82,138 @@ def idempotency_key(session_id: str, call: Call) -> str:
     return f"{session_id}.{call.seq}.{call.index}"
 
 
-def _decided(call: Call, now: float) -> ev.Fault | None:
-    if call.status == "asked" and call.deadline is not None and now >= call.deadline:
-        return ev.Fault("expired", "Nobody answered the question in time.", "Ask again if it is still wanted.")
-    if call.status == "denied":
-        if call.deadline == 0.0:
-            return ev.Fault("expired", "Nobody answered the question in time.", "Ask again if it is still wanted.")
-        said = f" They said: {call.reason}" if call.reason else ""
-        return ev.Fault("denied", f"A person refused this call.{said}", "Do not repeat it; follow what was said.")
-    return None
-
-
-def _admit_again(state: State, call: Call, judged: Judged, admission: Admission) -> None:
-    if judged.tool.repeatable or call.status == "approved":
-        key = idempotency_key(state.session_id, call)
-        admission.release.append(Release(call, judged, call.attempts + 1, key))
+def _admit_one(state: State, run: Run, call: Call, desk: Desk, batch: _Batch, admission: Admission) -> None:
+    if batch.ended:
+        fault = ev.Fault("cancelled", "The run was ended by a guard before this call.")
+        admission.events.append(finished_with(call, fault))
         return
-    fault = ev.Fault(
-        "uncertain",
-        "The call was started, then the program stopped; whether it took effect is not known.",
-        "A person has to look it up before anything is sent again.",
-    )
-    admission.events.append(finished_with(call, fault, digest=judged.digest))
+    verdict = _decided(call, desk.now) or desk.judge(call.call)
+    if isinstance(verdict, ev.Fault):
+        if verdict.type == "expired" and call.status == "asked":
+            admission.events.append(
+                ev.ApprovalDecided(call_id=call.call.id, digest=call.digest or "", decision="expired", by="clock")
+            )
+        admission.events.append(finished_with(call, verdict))
+        return
+    release = Release(call, verdict, call.attempts + 1, idempotency_key(state.session_id, call))
+    if call.attempts and call.status != "approved":  # a crash left it open
+        (admission.release if verdict.tool.repeatable else admission.doubtful).append(release)
+        return
+    if not call.attempts and (limit := _over_limit(state, run, call, batch)) is not None:
+        admission.events += limit
+        return
+    tool = verdict.tool
+    rules, target = run.rules(tool.name), verdict.target
+    permission = standing(run.environment.config.rules, tool.name, rules, target, untrusted_read=state.untrusted_read)
+    if permission.decision == "deny":
+        admission.events.append(finished_with(call, _denied_by(permission), digest=verdict.digest))
+        return
+    if _refuse_repeat(run, call, verdict, batch, admission):
+        return
+    if permission.decision == "ask":
+        if call.status != "approved" or call.digest != verdict.digest:
+            admission.ask.append((call, verdict, permission.why))
+            return
+    elif tool.tier == "READ" and (kept := desk.cached(verdict)) is not None:
+        admission.events.append(_from_cache(run, call, verdict, kept))
+        return
+    batch.calls += 1
+    admission.release.append(release)
 
 
-def _over_limit(state: State, run: Run, call: Call, batch: _Batch) -> tuple[str, ev.Fault, dict[str, int]] | None:
+def _decided(call: Call, now: float) -> ev.Fault | None:
+    expired = ev.Fault("expired", "Nobody answered the question in time.", "Ask again if it is still wanted.")
+    if call.status == "asked" and call.deadline is not None and now >= call.deadline:
+        return expired
+    if call.status != "denied":
+        return None
+    if call.decision == "expired":
+        return expired
+    said = f" They said: {call.reason}" if call.reason else ""
+    return ev.Fault("denied", f"A person refused this call.{said}", "Do not repeat it; follow what was said.")
+
+
+def _denied_by(permission: Verdict) -> ev.Fault:
+    reason = permission.rule.reason if permission.rule is not None and permission.rule.reason else "A rule forbids it."
+    return ev.Fault("denied", f"This call is not allowed. {reason}", "Go on without it.")
+
+
+def _over_limit(state: State, run: Run, call: Call, batch: _Batch) -> list[ev.DurableEvent] | None:
     config = run.environment.config
-    if call.index >= config.max_calls_per_step:
-        limit = config.max_calls_per_step
-        fault = ev.Fault(
-            "limit", f"Only {limit} calls of one message are carried out.", "Ask for the rest in the next step."
-        )
-        return "calls_per_step", fault, {"index": call.index, "limit": limit}
-    if batch.calls >= config.max_calls:
-        limit = config.max_calls
-        fault = ev.Fault("limit", f"The limit of {limit} calls per run is used up.", "Answer with what is known.")
-        return "calls_per_run", fault, {"calls": batch.calls, "limit": limit}
-    limit_session = config.max_calls_per_session
     in_session = state.session_calls + batch.calls - run.calls
-    if limit_session is not None and in_session >= limit_session:
-        fault = ev.Fault(
-            "limit", f"The limit of {limit_session} calls per session is used up.", "Answer with what is known."
-        )
-        return "calls_per_session", fault, {"calls": in_session, "limit": limit_session}
-    return None
+    if call.index >= config.max_calls_per_step:
+        guard, used, limit, scope = "calls_per_step", call.index, config.max_calls_per_step, "message"
+    elif batch.calls >= config.max_calls:
+        guard, used, limit, scope = "calls_per_run", batch.calls, config.max_calls, "run"
+    elif config.max_calls_per_session is not None and in_session >= config.max_calls_per_session:
+        guard, used, limit, scope = "calls_per_session", in_session, config.max_calls_per_session, "session"
+    else:
+        return None
+    hint = "Ask for the rest in the next step." if scope == "message" else "Answer with what is known."
+    fault = ev.Fault("limit", f"Only {limit} calls per {scope} are carried out.", hint)
+    tripped = ev.GuardTripped(
+        guard=guard, action="answered", evidence={"used": used, "limit": limit}, call_ids=(call.call.id,)
+    )
+    return [tripped, finished_with(call, fault)]
 
 
 def _refuse_repeat(run: Run, call: Call, judged: Judged, batch: _Batch, admission: Admission) -> bool:
-    """Counts identical calls, those released in this batch included, and answers or ends as the ladder says."""
+    """Counts identical calls with identical results, those of this batch included, and answers or ends as the ladder
+    says."""
     key = f"{judged.tool.name}:{judged.digest}"
     known = run.repeats.get(key)
-    seen = (known.count if known else 0) + batch.same.get(key, 0)
     allowed = run.environment.config.same_call_runs
+    seen = (known.count if known else 0) + batch.same.get(key, 0)
+    guard = "repeated_call"
     if seen < allowed:
-        batch.same[key] = batch.same.get(key, 0) + 1
-        return False
+        seen, guard = cycle_length(run.trail, key, allowed), "cycle"
+        if not seen:
+            batch.same[key] = batch.same.get(key, 0) + 1
+            return False
     ends = batch.refused.get(key, 0) > 0
     batch.refused[key] = batch.refused.get(key, 0) + 1
     batch.ended = batch.ended or ends
     evidence = {"call": key, "arguments": judged.arguments, "runs": seen, "refused": batch.refused[key]}
     admission.events.append(
         ev.GuardTripped(
-            guard="repeated_call", action="ended" if ends else "answered", evidence=evidence, call_ids=(call.call.id,)
+            guard=guard, action="ended" if ends else "answered", evidence=evidence, call_ids=(call.call.id,)
         )
     )
-    fault = ev.Fault(
-        "repeated_call",
-        f"This call was made {seen} times with the same result.",
-        "Use the result you have, or change the arguments; one more repeat ends the run.",
+    message = (
+        f"This call was made {seen} times with the same result."
+        if guard == "repeated_call"
+        else f"The last {seen} calls go round in a circle, and this one would go on with it."
     )
-    admission.events.append(finished_with(call, fault, digest=judged.digest))
+    hint = "Use the results you have, or try something else; one more repeat ends the run."
+    admission.events.append(finished_with(call, ev.Fault("repeated_call", message, hint), digest=judged.digest))
     return True
 
 
-def approval_request(
-    call: Call, judged: Judged, preview: ev.Preview, target: str | None, deadline: float | None
-) -> ev.ApprovalRequested:
-    """The question for a person about one call."""
-    return ev.ApprovalRequested(
+def cycle_length(trail: Sequence[str], key: str, rounds_allowed: int) -> int:
+    """How many calls at the end of ``trail`` form at least ``rounds_allowed`` whole rounds of one circle (of 2 to 4
+    calls, with the same results each time round) that a call of ``key`` would go on with. 0 when there is none.
+    """
+    longest = 0
+    for period in (2, 3, 4):
+        length = period
+        while length < len(trail) and trail[-length - 1] == trail[-length - 1 + period]:
+            length += 1
+        rounds = length // period
+        distinct = len(set(trail[-period:])) > 1
+        if rounds >= max(2, rounds_allowed) and distinct and trail[-period].rpartition(":")[0] == key:
+            longest = max(longest, rounds * period)
+    return longest
+
+
+def _from_cache(run: Run, call: Call, judged: Judged, kept: CachedResult) -> ev.ToolCallFinished:
+    known = run.repeats.get(f"{judged.tool.name}:{judged.digest}")
+    notice = REPEAT_NOTICE if known is not None and known.result == result_digest(kept.content) else ""
+    return ev.ToolCallFinished(
         call_id=call.call.id,
         index=call.index,
         tool=judged.tool.name,
-        tier=judged.tool.tier.value,
-        arguments=judged.arguments,
+        ok=True,
+        content=kept.content + notice,
         digest=judged.digest,
-        preview=preview,
-        target=target,
-        deadline=deadline,
+        cached=True,
     )

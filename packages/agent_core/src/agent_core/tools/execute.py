@@ -7,11 +7,16 @@ run passes through.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import contextvars
+import functools
 import inspect
 import json
 import logging
+import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -22,9 +27,10 @@ from ..errors import ToolError
 from ..events import Fault
 from ..text import clip, encodable
 from .faults import fault_content
-from .tool import Tool, ToolContext
+from .tool import Tier, Tool, ToolContext
 
 _logger = logging.getLogger(__name__)
+_LOOK_UP = "Look the record up before you try again."
 _RETRY_WAIT = 0.2
 """Seconds before a call is run again; doubles."""
 
@@ -46,8 +52,10 @@ async def run_call(
     *,
     sleep: Callable[[float], Any] = asyncio.sleep,
 ) -> Outcome:
-    """Runs the tool up to ``1 + retries`` times; only a repeatable tool is run again, and only after a transient
-    error.
+    """Runs the tool up to ``1 + retries`` times; only a repeatable tool is run again, and only after an error that may
+    pass by itself.
+
+    A write that gave no clear answer in the end is ``uncertain``: it may have taken effect.
     """
     began = time.perf_counter()
     attempts = 0
@@ -59,28 +67,26 @@ async def run_call(
         await sleep(_RETRY_WAIT * 2 ** (attempts - 1))
     duration = time.perf_counter() - began
     if fault is not None:
+        if transient and tool.tier is not Tier.READ:
+            fault = Fault("uncertain", f"{fault.message} It may have taken effect.", _LOOK_UP)
         return Outcome(fault_content(fault), fault, duration, attempts)
-    shown = clip(output, tool.max_output)
+    more = (
+        "" if context.whole_output is None else f'; read_output(call_id="{context.call_id}", offset=...) has the rest'
+    )
+    shown = clip(output, tool.max_output, more)
     return Outcome(shown, None, duration, attempts, None if shown is output else output)
 
 
 async def _attempt(tool: Tool, values: dict[str, Any], context: ToolContext) -> tuple[str, Fault | None, bool]:
     """(output, fault, whether the fault may pass by itself)."""
-    arguments = dict(values)
-    if tool.context_parameter is not None:
-        arguments[tool.context_parameter] = context
     limit = asyncio.timeout(tool.timeout)
     try:
         async with limit:
-            result = await _call(tool.handler, arguments)
+            result = await _call(tool.handler, tool.bind(values, _watched(tool, context, limit)))
         return encodable(output_text(result)), None, False
     except TimeoutError:
-        ours = limit.expired()
-        message = f"{tool.name} {f'gave no answer within {tool.timeout:g} seconds' if ours else 'timed out'}."
-        if tool.repeatable:
-            return "", Fault("timeout", message, "Try again with less at once, or go on without it."), True
-        hint = "It may have taken effect: look it up before you try again."
-        return "", Fault("uncertain", message, hint), False
+        message = f"{tool.name} {_overdue(tool) if limit.expired() else 'timed out'}."
+        return "", Fault("timeout", message, "Try again with less at once, or go on without it."), True
     except ToolError as error:
         transient = error.retry or error.type == "timeout"
         return "", Fault(error.type, encodable(error.message), error.hint and encodable(error.hint)), transient
@@ -90,11 +96,63 @@ async def _attempt(tool: Tool, values: dict[str, Any], context: ToolContext) -> 
         return "", Fault("execution", message, "Check the arguments, or go on without it."), True
 
 
+def _watched(tool: Tool, context: ToolContext, limit: asyncio.Timeout) -> ToolContext:
+    """The context for a tool with an idle limit: each sign of progress moves the end of the attempt."""
+    idle = tool.idle_timeout
+    if idle is None:
+        return context
+    loop = asyncio.get_running_loop()
+    latest = loop.time() + tool.timeout
+    limit.reschedule(min(latest, loop.time() + idle))
+
+    def alive() -> None:
+        if not limit.expired():
+            limit.reschedule(min(latest, loop.time() + idle))
+
+    def progress(text: str, fraction: float | None = None) -> None:
+        loop.call_soon_threadsafe(alive)
+        context.progress(text, fraction)
+
+    return replace(context, progress=progress)
+
+
+def _overdue(tool: Tool) -> str:
+    idle = "" if tool.idle_timeout is None else f", or showed no progress for {tool.idle_timeout:g}"
+    return f"gave no answer within {tool.timeout:g} seconds{idle}"
+
+
 async def _call(handler: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     if inspect.iscoroutinefunction(handler):
         return await handler(**arguments)
-    result = await asyncio.to_thread(handler, **arguments)
+    result = await _in_thread(functools.partial(handler, **arguments))
     return await result if inspect.isawaitable(result) else result
+
+
+def _in_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
+    """Runs blocking work in a thread of its own, which neither delays other tools nor keeps the program from ending."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def settle(result: Any, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(RuntimeError(str(error)) if isinstance(error, StopIteration) else error)
+
+    def run() -> None:
+        result, error = None, None
+        try:
+            result = context.run(work)
+        except BaseException as caught:
+            error = caught
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=run, name="tool", daemon=True).start()
+    return future
 
 
 def output_text(result: Any) -> str:

@@ -14,11 +14,12 @@ from msgspec import Struct
 
 from ..config import ToolRules
 from ..context.tokens import PER_MESSAGE, estimate_text
+from ..errors import ToolError
 from ..events import Fault
 from ..messages import ToolCall, ToolSchema
 from .canonical import canonical, digest
 from .schema import InvalidArguments
-from .tool import Tool
+from .tool import Tier, Tool
 
 _ARGUMENT_FAULTS = {
     "truncated": (
@@ -34,23 +35,25 @@ _ARGUMENT_FAULTS = {
 
 
 class Judged(Struct, frozen=True):
-    """A call that may run: its tool, the validated arguments, their canonical text and its digest."""
+    """A call that may run: tool, validated arguments, their canonical text and its digest, and what it is about."""
 
     tool: Tool
     values: dict[str, Any]
     arguments: str
     digest: str
+    target: str | None = None
 
 
 class Registry:
     """Tools by name, in the order in which the model is told of them (by name, so that it never changes by itself)."""
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    def __init__(self, tools: Iterable[Tool], known: Iterable[Tool] = ()) -> None:
         self._tools: dict[str, Tool] = {}
         for tool in sorted(tools, key=lambda tool: tool.name):
             if tool.name in self._tools:
                 raise ValueError(f"two tools are named {tool.name!r}")
             self._tools[tool.name] = tool
+        self._known = {tool.name: tool for tool in known} | self._tools
         self.schemas: tuple[ToolSchema, ...] = tuple(tool.schema for tool in self._tools.values())
         self.rules: dict[str, ToolRules] = {
             tool.name: ToolRules(tool.tier.value, tool.repeatable, tool.egress, tool.untrusted)
@@ -64,6 +67,24 @@ class Registry:
     def get(self, name: str) -> Tool | None:
         """The tool of that name."""
         return self._tools.get(name)
+
+    def knows(self, name: str) -> bool:
+        """Whether there is such a tool, offered or not."""
+        return name in self._known
+
+    def corrected(self, call: ToolCall) -> ToolCall:
+        """The call under the name that is clearly meant, or as it is.
+
+        Only a slip of the pen is corrected (one letter wrong, missing, doubled or swapped), only when a single one of
+        all known tools is that near, and only to an offered READ: a misspelled name never becomes a write.
+        """
+        if call.name in self._known:
+            return call
+        near = [name for name in self._known if one_slip(call.name.casefold(), name.casefold())]
+        tool = self._tools.get(near[0]) if len(near) == 1 else None
+        if tool is None or tool.tier is not Tier.READ:
+            return call
+        return msgspec.structs.replace(call, name=tool.name, raw_name=call.raw_name or call.name, known=True)
 
     def judge(self, call: ToolCall) -> Judged | Fault:
         """Validates a call, or says what is wrong with it in the model's terms."""
@@ -86,13 +107,32 @@ class Registry:
         except InvalidArguments as error:
             return Fault("validation", f"The arguments do not fit: {error}.", f"See the schema of {tool.name}.")
         text = canonical(tool.arguments.dump(values))
-        return Judged(tool, values, text, digest(text))
+        try:
+            target = None if tool.target is None else tool.target(**values)
+        except (ToolError, ValueError, LookupError) as error:
+            return Fault("validation", f"The arguments do not fit: {error}.", f"See the schema of {tool.name}.")
+        return Judged(tool, values, text, digest(text), target)
 
     def _nearest(self, name: str) -> str:
         close = difflib.get_close_matches(name, self._tools, n=3, cutoff=0.5)
         if close:
             return f"Did you mean {' or '.join(close)}?"
         return f"The tools are: {', '.join(self._tools) or 'none'}."
+
+
+def one_slip(written: str, meant: str) -> bool:
+    """Whether two names differ by one letter that is wrong, missing, added or swapped with its neighbour; not at the
+    beginning of a word, where one letter makes another verb, and not in short names."""
+    if len(meant) < 6 or abs(len(written) - len(meant)) > 1 or written == meant:
+        return False
+    start = next(
+        (at for at, (a, b) in enumerate(zip(written, meant, strict=False)) if a != b), min(len(written), len(meant))
+    )
+    if start == 0 or not written[start - 1].isalnum():
+        return False
+    rest, other = written[start:], meant[start:]
+    swapped = len(rest) > 1 and len(other) > 1 and rest[:2] == other[1::-1] and rest[2:] == other[2:]
+    return rest[1:] == other[1:] or rest[1:] == other or rest == other[1:] or swapped
 
 
 def _json(value: Any) -> str:

@@ -7,10 +7,12 @@ the function itself only does the work.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, overload
+from typing import Any, Literal, overload
+
+from msgspec import Struct
 
 from ..events import Preview
 from ..messages import ToolSchema
@@ -44,19 +46,37 @@ class ToolContext:
     tenant: str | None = None
     progress: Progress = silent
     """``progress(text, fraction)``: shown to people while the tool runs."""
+    whole_output: Callable[[str], Awaitable[str | None]] | None = None
+    """The whole output of an earlier call that the model saw only a part of."""
 
 
 Previewer = Callable[..., Awaitable[Preview]]
+Keys = Callable[..., Iterable[str]]
+
+
+class Reconciled(Struct, frozen=True):
+    """What the backend says of a call whose outcome is not known."""
+
+    outcome: Literal["happened", "did_not_happen", "unknown"]
+    content: Any = None
+    """The result it had, when it happened."""
+
+
+class Undo(Struct, frozen=True):
+    """The call that takes back what another one did."""
+
+    tool: str
+    arguments: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Tool:
     """A callable the model can ask for.
 
-    ``timeout`` in seconds per attempt; ``max_output`` in characters that the model is given; ``retries`` after a
-    ``timeout`` or ``execution`` error, only where ``idempotent`` (a READ always is). ``preview`` gets the same
-    arguments as the function and says what it would change; ``target`` names the record a call is about, for grants and
-    for the question.
+    ``timeout`` in seconds per attempt, ``idle_timeout`` in seconds without progress; ``max_output`` in characters
+    that the model is given; ``retries`` after a ``timeout`` or ``execution`` error, only where ``idempotent`` (a READ
+    always is). ``preview`` gets the same arguments as the function and says what it would change; ``target`` names
+    the record a call is about, for grants and for the question.
     """
 
     name: str
@@ -70,8 +90,23 @@ class Tool:
     idempotent: bool = False
     egress: bool = False
     untrusted: bool = False
+    idle_timeout: float | None = None
     preview: Previewer | None = None
     target: Callable[..., str | None] | None = None
+    varies: tuple[str, ...] = ()
+    """Arguments that a standing grant leaves free; all others are fixed to what the person saw."""
+    versions: Callable[..., Awaitable[dict[str, str]]] | None = None
+    """Versions of the records that a call changes: read with the preview, and again right before the call runs."""
+    reads: Keys | None = None
+    """Keys of the records that a call reads; None: not known."""
+    writes: Keys | None = None
+    """Keys of the records that a call writes; None: not known, so it may be any of its backend."""
+    backend: str = ""
+    """Whose records the keys name."""
+    reconcile: Callable[..., Awaitable[Reconciled]] | None = None
+    """Asks the backend what became of a call whose outcome is not known."""
+    inverse: Callable[[dict[str, Any], str], Undo | None] | None = None
+    """From the arguments and the result: the call that undoes it, or None when it cannot be undone."""
     context_parameter: str | None = field(default=None)
 
     @property
@@ -83,6 +118,10 @@ class Tool:
     def schema(self) -> ToolSchema:
         """What the model is told."""
         return ToolSchema(self.name, self.description, self.arguments.schema)
+
+    def bind(self, values: dict[str, Any], context: ToolContext) -> dict[str, Any]:
+        """The keyword arguments for the function and for its companions (preview, versions, reconcile)."""
+        return values if self.context_parameter is None else {**values, self.context_parameter: context}
 
     def with_preview(self, preview: Previewer) -> Tool:
         """The same tool with a preview of its effect."""
@@ -126,8 +165,16 @@ def tool(
     idempotent: bool = ...,
     egress: bool = ...,
     untrusted: bool = ...,
+    idle_timeout: float | None = ...,
     preview: Previewer | None = ...,
     target: Callable[..., str | None] | None = ...,
+    varies: tuple[str, ...] = ...,
+    versions: Callable[..., Awaitable[dict[str, str]]] | None = ...,
+    reads: Keys | None = ...,
+    writes: Keys | None = ...,
+    backend: str = ...,
+    reconcile: Callable[..., Awaitable[Reconciled]] | None = ...,
+    inverse: Callable[[dict[str, Any], str], Undo | None] | None = ...,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(function: Callable[..., Any] | None = None, /, *, name: str | None = None, **settings: Any) -> Any:
     """Makes a ``Tool`` of an annotated function; the docstring is what the model reads.

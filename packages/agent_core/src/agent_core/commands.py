@@ -1,0 +1,114 @@
+"""What people and programs ask of a session from outside its run: decide, resolve, revoke, interrupt.
+
+Invariant: each command is a function of the newest state that gives the events to append, or raises ``Refused`` in one
+sentence; the caller appends them in the transaction that checks that state. Repeating a command is harmless.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any, Literal
+
+import msgspec
+
+from . import events as ev
+from .errors import Refused
+from .state import Call, State
+from .text import encodable
+
+Outcome = Literal["happened", "did_not_happen", "send_again"]
+
+
+def decision(
+    state: State,
+    call_id: str,
+    *,
+    approve: bool,
+    by: str,
+    now: float,
+    reason: str | None = None,
+    arguments: dict[str, Any] | None = None,
+    always: bool = False,
+    channel: str | None = None,
+) -> list[ev.DurableEvent]:
+    """The answer to a question. ``arguments``: edited ones, which are asked again. ``always``: also takes the offer
+    that came with the question.
+    """
+    call = state.find_call(call_id)
+    if call is None or call.status == "new":
+        raise Refused(f"Session {state.session_id} has no question about call {call_id}.")
+    wanted = "approved" if approve else "denied"
+    if call.status != "asked":
+        if call.decision == wanted and arguments is None:
+            return []
+        raise Refused(f"Call {call_id} is decided already: {_standing(call)}.")
+    if call.deadline is not None and now >= call.deadline:
+        raise Refused(f"The question about call {call_id} has expired; it has to be asked again.")
+    if always and (not approve or call.offer is None):
+        raise Refused(f"Call {call_id} cannot be allowed in advance; answer this one question.")
+    said = None if reason is None else encodable(reason)
+    edited = None if arguments is None else msgspec.json.encode(arguments).decode()
+    decided = ev.ApprovalDecided(
+        call_id=call_id,
+        digest=call.digest or "",
+        decision="approved" if approve else "denied",
+        by=by,
+        reason=said,
+        arguments=edited,
+        channel=channel,
+    )
+    if not always or call.offer is None:
+        return [decided]
+    grant = ev.TrustGranted(
+        grant_id="grant-" + secrets.token_hex(4),
+        tool=call.call.name,
+        by=by,
+        target=call.offer.target,
+        limits=call.offer.limits,
+        expires=None if call.offer.seconds is None else now + call.offer.seconds,
+        origin=call_id,
+    )
+    return [decided, grant]
+
+
+def resolution(
+    state: State, call_id: str, outcome: Outcome, *, by: str, content: str | None = None
+) -> list[ev.DurableEvent]:
+    """What a person found out about a call whose outcome was not known."""
+    call = state.find_call(call_id)
+    if call is None or call.result is None or not call.doubted:
+        raise Refused(f"Session {state.session_id} has no call {call_id} whose outcome is unknown.")
+    if call.status != "uncertain":
+        if call.resolved == outcome:
+            return []
+        raise Refused(f"Call {call_id} is resolved already: {call.resolved}.")
+    if content is None:
+        content = _FOUND.get(outcome)
+    found = None if content is None else encodable(content)
+    return [ev.OutcomeResolved(call_id=call_id, outcome=outcome, by=by, content=found)]
+
+
+_FOUND = {
+    "happened": '{"outcome":"happened","note":"A person looked it up: the call took effect."}',
+    "did_not_happen": '{"error":{"type":"cancelled","message":"A person looked it up: the call took no effect."}}',
+}
+
+
+def revocation(state: State, grant_id: str, *, by: str, reason: str | None = None) -> list[ev.DurableEvent]:
+    """The end of a standing grant."""
+    if grant_id not in state.grants:
+        raise Refused(f"Session {state.session_id} has no grant {grant_id}.")
+    return [ev.TrustRevoked(grant_id=grant_id, by=by, reason=reason)]
+
+
+def interruption(state: State, *, by: str, where: str | None = None) -> list[ev.DurableEvent]:
+    """Stops the run that is going on; nothing when there is none, or it is stopping."""
+    run = state.run
+    if run is None or run.end is not None or run.interrupted:
+        return []
+    return [ev.RunInterrupted(by=by, where=where)]
+
+
+def _standing(call: Call) -> str:
+    who = f" by {call.decided_by}" if call.decided_by else ""
+    return f"{call.decision or call.status}{who}"

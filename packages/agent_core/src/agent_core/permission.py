@@ -1,0 +1,148 @@
+"""Whether a call may run: rules, tiers, standing grants and the suspicion that untrusted text raises.
+
+Invariant: pure. Deny beats ask beats grant, whatever scope each comes from; a DANGEROUS call is asked every time; a
+grant covers what the person saw when giving it (tool, target, arguments, limits, until then) and nothing wider.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from . import events as ev
+from .config import Rule, ToolRules
+from .state import State
+
+Why = Literal["tier", "rule", "egress"]
+
+
+class Verdict(Struct, frozen=True):
+    """``run`` at once, ``ask`` a person (``why``), or ``deny`` with what the model is told."""
+
+    decision: Literal["run", "ask", "deny"]
+    why: Why = "tier"
+    rule: Rule | None = None
+
+
+def standing(
+    rules: tuple[Rule, ...], tool: str, tool_rules: ToolRules, target: str | None, *, untrusted_read: bool
+) -> Verdict:
+    """What rules and tiers alone say of a call; a grant may still turn an ``ask`` for the tier into a run."""
+    matching = [rule for rule in rules if _matches(rule, tool, target)]
+    denied = next((rule for rule in matching if rule.effect == "deny"), None)
+    if denied is not None:
+        return Verdict("deny", "rule", denied)
+    asked = next((rule for rule in matching if rule.effect == "ask"), None)
+    if asked is not None:
+        return Verdict("ask", "rule", asked)
+    allowed = next((rule for rule in matching if rule.effect == "allow"), None)
+    if tool_rules.egress and untrusted_read and not (allowed is not None and _names_targets(allowed)):
+        return Verdict("ask", "egress")
+    if tool_rules.tier == "READ":
+        return Verdict("run")
+    if allowed is not None and tool_rules.tier == "WRITE":
+        return Verdict("run", "rule", allowed)
+    return Verdict("ask", "tier")
+
+
+def covering_grant(
+    state: State,
+    tool: str,
+    tool_rules: ToolRules,
+    target: str | None,
+    arguments: dict[str, Any],
+    measures: dict[str, Decimal],
+    now: float,
+) -> ev.TrustGranted | None:
+    """The standing grant that covers exactly this call, if there is one. Never for DANGEROUS."""
+    if tool_rules.tier != "WRITE":
+        return None
+    for grant in state.grants.values():
+        if grant.tool != tool or grant.target != target or (grant.expires is not None and now >= grant.expires):
+            continue
+        same, most = grant.limits.get("same", {}), grant.limits.get("max", {})
+        if arguments_differ(same, arguments) or set(measures) != set(most):
+            continue
+        if all(measures[name] <= _decimal(most[name]) for name in measures):
+            return grant
+    return None
+
+
+def offer(
+    tool: str, target: str | None, arguments: dict[str, Any], varies: tuple[str, ...], measures: dict[str, Decimal]
+) -> ev.Offer:
+    """What saying "always" to a question would cover: this tool and target, these fixed arguments, up to these amounts,
+    for the rest of the day."""
+    same = {name: value for name, value in arguments.items() if name not in varies}
+    most = {name: str(value) for name, value in measures.items()}
+    words = [f"always {tool}"]
+    if target is not None:
+        words.append(f"for {target}")
+    if most:
+        words.append("up to " + ", ".join(f"{name} {value}" for name, value in most.items()))
+    if not varies:
+        words.append("with exactly these arguments")
+    return ev.Offer(" ".join([*words, "for 24 hours"]), target, {"same": same, "max": most}, 86_400.0)
+
+
+def arguments_differ(same: dict[str, Any], arguments: dict[str, Any]) -> bool:
+    """Whether one of the arguments that a grant fixes has another value."""
+    return any(name not in arguments or arguments[name] != value for name, value in same.items())
+
+
+def leaks(tools: Mapping[str, ToolRules], rules: tuple[Rule, ...], *, private_data: bool) -> str | None:
+    """Why a set of tools must not be used together, or None.
+
+    Private data, text by outsiders, and a tool that sends text out unasked are together a way for outsiders to fetch
+    that data. A tool with egress asks once such text was read, unless a rule allows it for targets that it does not
+    name.
+    """
+    if not private_data or not any(known.untrusted for known in tools.values()):
+        return None
+    open_doors = sorted(
+        name
+        for name, known in tools.items()
+        if known.egress
+        and any(rule.effect == "allow" and _matches_tool(rule, name) and not _names_targets(rule) for rule in rules)
+    )
+    if not open_doors:
+        return None
+    return (
+        f"{', '.join(open_doors)} could send private data out unasked after text by outsiders was read. "
+        "Name the targets in the rule that allows it, let it ask, or leave one of the three out."
+    )
+
+
+def parse_arguments(canonical: str) -> dict[str, Any]:
+    """Canonical arguments as plain values."""
+    value = msgspec.json.decode(canonical)
+    return value if isinstance(value, dict) else {}
+
+
+def _matches(rule: Rule, tool: str, target: str | None) -> bool:
+    return _matches_tool(rule, tool) and _matches_target(rule, target)
+
+
+def _matches_tool(rule: Rule, tool: str) -> bool:
+    return fnmatch.fnmatchcase(tool, rule.tool)
+
+
+def _names_targets(rule: Rule) -> bool:
+    """Whether the rule holds for certain targets only, not for any that a model could think of."""
+    return rule.target is not None and rule.target.strip("*?") != ""
+
+
+def _matches_target(rule: Rule, target: str | None) -> bool:
+    return rule.target is None or (target is not None and fnmatch.fnmatchcase(target, rule.target))
+
+
+def _decimal(value: Any) -> Decimal:
+    try:
+        return Decimal(str(value))
+    except InvalidOperation:
+        return Decimal("-Infinity")  # an unreadable limit covers nothing

@@ -1,0 +1,100 @@
+"""Puts a call before a person: what it would change, whether a standing grant covers it, and whether what was shown
+still holds when it is about to run.
+
+Invariant: the question shows what the tool itself says it would do, made from the same validated arguments that run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from . import events as ev
+from .errors import ToolError
+from .permission import Why, covering_grant, offer, parse_arguments
+from .state import Call, Run, State
+from .text import encodable
+from .tools.admission import Release
+from .tools.faults import finished_with
+from .tools.registry import Judged
+from .tools.tool import Progress, ToolContext, silent
+
+if TYPE_CHECKING:
+    from .driver import Driver
+
+
+async def question(driver: Driver, run: Run, call: Call, judged: Judged, why: Why | str) -> list[ev.DurableEvent]:
+    """The question with its preview, and the answer at once where a grant or the configuration gives it; or the reason
+    why it cannot be put."""
+    tool, state, now = judged.tool, driver.session.state, driver.clock()
+    values = tool.bind(judged.values, tool_context(driver, state, call, "", 0))
+    try:
+        async with asyncio.timeout(tool.timeout):
+            preview = (
+                ev.Preview(f"{tool.name} {judged.arguments}") if tool.preview is None else await tool.preview(**values)
+            )
+            versions = {} if tool.versions is None else await tool.versions(**values)
+    except ToolError as error:
+        fault = ev.Fault(error.type, encodable(error.message), error.hint and encodable(error.hint))
+        return [finished_with(call, fault, digest=judged.digest)]
+    except Exception as error:
+        message = encodable(f"What {tool.name} would change cannot be shown: {str(error) or type(error).__name__}.")
+        fault = ev.Fault("execution", message, "Nothing was changed.")
+        return [finished_with(call, fault, digest=judged.digest)]
+    config, rules = run.environment.config, run.rules(tool.name)
+    arguments = parse_arguments(judged.arguments)
+    may_offer = rules.tier == "WRITE" and why in ("tier", "changed")
+    asked = ev.ApprovalRequested(
+        call_id=call.call.id,
+        index=call.index,
+        tool=tool.name,
+        tier=tool.tier.value,
+        arguments=judged.arguments,
+        digest=judged.digest,
+        preview=preview,
+        target=judged.target,
+        versions=versions,
+        deadline=None if config.approval_seconds is None else now + config.approval_seconds,
+        why=why,
+        offer=offer(tool.name, judged.target, arguments, tool.varies, preview.measures) if may_offer else None,
+    )
+    if why != "tier":
+        return [asked]
+    grant = covering_grant(state, tool.name, rules, judged.target, arguments, preview.measures, now)
+    if grant is not None:
+        return [asked, _approved(asked, grant.by, grant_id=grant.grant_id)]
+    if tool.tier.value in config.auto_approve:
+        return [asked, _approved(asked, run.by, channel="auto_approve")]
+    return [asked]
+
+
+async def still_holds(driver: Driver, release: Release) -> bool:
+    """Whether the records that an approved call changes are still those that the person was shown."""
+    tool, call = release.judged.tool, release.call
+    if tool.versions is None or call.status != "approved" or call.attempts:
+        return True
+    values = tool.bind(
+        release.judged.values, tool_context(driver, driver.session.state, call, release.key, release.attempt)
+    )
+    try:
+        async with asyncio.timeout(tool.timeout):
+            return await tool.versions(**values) == call.versions
+    except Exception:
+        return False  # it cannot be told, so it is shown again
+
+
+def tool_context(
+    driver: Driver, state: State, call: Call, key: str, attempt: int, progress: Progress = silent
+) -> ToolContext:
+    """What a call may know of its surroundings."""
+    return ToolContext(
+        state.session_id, call.call.id, key, attempt, state.owner, state.tenant, progress, driver.whole_output
+    )
+
+
+def _approved(
+    asked: ev.ApprovalRequested, by: str, *, grant_id: str | None = None, channel: str | None = None
+) -> ev.ApprovalDecided:
+    return ev.ApprovalDecided(
+        call_id=asked.call_id, digest=asked.digest, decision="approved", by=by, grant_id=grant_id, channel=channel
+    )
