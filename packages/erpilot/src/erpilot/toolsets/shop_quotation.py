@@ -7,18 +7,16 @@ Invariant: what is shown before and what is made afterwards come from the same p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
 
 from agent_core.events import Change, Preview
 
 from ..shop.backend import ErpBackend, QuotationDraft, Written
-from ..shop.errors import Invalid, NotFound
+from ..shop.errors import NotFound
+from ..shop.rules import check_quotable, valid_until
 from . import shop_results as r
 from .shop_answers import customer_ref, order_line, quote_preview
 from .shop_arguments import LineAsked
 from .shop_resolve import customer_meant, lines_wanted, percent, stamp
-
-MOST_DAYS = 365
 
 
 async def preview(
@@ -30,17 +28,19 @@ async def preview(
     *,
     exact: bool = False,
 ) -> r.QuotePreview:
-    """Prices, shortages, minimums and totals as a quotation would have them."""
+    """Prices, shortages, minimums and totals as a quotation would have them. ``exact``: by the rules of making one."""
     now = backend.now()
     discount = percent(discount_percent, "discount_percent")
-    if not 1 <= valid_days <= MOST_DAYS:
-        raise Invalid(f"A quotation cannot be valid for {valid_days} days: 1 to {MOST_DAYS} are possible.")
+    last_day = valid_until(now.date(), valid_days)
     meant = await customer_meant(backend, customer, exact=exact)
     wanted = await lines_wanted(backend, lines, exact=exact)
     quote = await backend.get_prices(wanted, customer_id=meant.id if meant else None, discount=discount)
     levels = await backend.get_stock(list(dict.fromkeys(line.sku for line in wanted)))
-    valid_until = now.date() + timedelta(valid_days)
-    return quote_preview(quote, levels, discount, valid_until, now.date(), stamp(now))
+    if exact:
+        if meant is None:
+            raise NotFound("A quotation needs a customer.", hint="Use find_customers.")
+        check_quotable(quote, discount, (await backend.whoami()).company)
+    return quote_preview(quote, levels, discount, last_day, now.date(), stamp(now))
 
 
 async def shown_before(
@@ -53,7 +53,7 @@ async def shown_before(
 ) -> Preview:
     """What the person who decides reads: customer, lines, prices, discount, total, validity."""
     quote = await preview(backend, lines, customer, discount_percent, valid_days, exact=True)
-    assert quote.customer is not None
+    assert quote.customer is not None, "an exact preview has a customer"
     changes = [Change("customer", None, f"{quote.customer.name} ({quote.customer.id}, {quote.price_list})")]
     for at, line in enumerate(quote.lines, 1):
         what = " ".join(part for part in (line.sku, line.name, line.specification) if part)

@@ -9,17 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from ..backend import QuotationDraft, Written
 from ..documents import Order
-from ..errors import Conflict, Invalid, Refused
+from ..errors import Conflict
 from ..pricing import PricedLine
+from ..rules import check_quotable, valid_until
 from ..values import Company
 from . import orders, prices, products
 from .schema import stored
 
-MOST_DAYS = 365
 WAREHOUSE_OF_QUOTATIONS = "SELECT code FROM warehouse ORDER BY position LIMIT 1"
 
 
@@ -32,18 +32,9 @@ def create(
         if made[1] != digest:
             raise Conflict("This key was already used for another quotation; nothing was changed.")
         return Written(orders.by_row(connection, made[0]), repeated=True)
-    if not 1 <= draft.valid_days <= MOST_DAYS:
-        raise Invalid(f"A quotation cannot be valid for {draft.valid_days} days: 1 to {MOST_DAYS} are possible.")
-    valid_until = now.date() + timedelta(draft.valid_days)
-    if not 0 <= draft.discount <= company.discount_limit:
-        raise Refused(
-            f"A discount of {draft.discount:f} % is not allowed here: the limit is {company.discount_limit:f} %.",
-            hint="Ask for a smaller discount, or have the owner make the quotation.",
-        )
+    last_day = valid_until(now.date(), draft.valid_days)
     quote = prices.quote(connection, draft.lines, draft.customer_id, None, now.date(), draft.discount)
-    inactive = [line.product for line in quote.lines if not line.product.active]
-    if inactive:
-        raise Refused(f"{inactive[0].sku} {inactive[0].name} is discontinued and cannot be quoted.")
+    check_quotable(quote, draft.discount, company)
     serial = connection.execute("SELECT max(serial) + 1 FROM document WHERE kind = 'quotation'").fetchone()[0] or 1001
     (warehouse,) = connection.execute(WAREHOUSE_OF_QUOTATIONS).fetchone()
     row = connection.execute(
@@ -55,7 +46,7 @@ def create(
             serial,
             draft.customer_id,
             now.date().isoformat(),
-            valid_until.isoformat(),
+            last_day.isoformat(),
             quote.price_list.currency,
             quote.price_list.tax_included,
             quote.totals.total.minor,

@@ -14,7 +14,7 @@ from ..values import Money
 from .trade import NOTES, Move, Trade, bought, deliver, document, pay, receive, sold, some_lines
 
 ORDER_123 = 123
-SALES_LAST_YEAR, SALES_THIS_YEAR = 240, 165
+SALES_LAST_YEAR, SALES_THIS_YEAR = 150, 165
 FEATURED = frozenset({"PA4-70", "BV-COLA-500", "BV-SPRI-500", "FD-SOY-500", "OF-TAPE-45", "HW-CUP-500"})
 """Kept out of other open orders, so that the examples stay as they are described."""
 
@@ -22,20 +22,20 @@ FEATURED = frozenset({"PA4-70", "BV-COLA-500", "BV-SPRI-500", "FD-SOY-500", "OF-
 def happen(trade: Trade) -> None:
     """Fills ``trade`` with everything, in the order of time."""
     for serial in range(1, SALES_LAST_YEAR + 1):
-        offset = -700 + (serial - 1) * 365 // SALES_LAST_YEAR
-        _sale(trade, f"SO-2025-{serial:04d}", offset, _customer(trade), None)
+        offset = -696 + (serial - 1) * 360 // SALES_LAST_YEAR
+        _sale(trade, f"SO-2025-{serial:04d}", offset, _customer(trade))
     for serial in range(1, SALES_THIS_YEAR + 1):
         number = f"SO-2026-{serial:04d}"
         if serial < ORDER_123:
             offset = -330 + (serial - 1) * 317 // (ORDER_123 - 1)
         else:
-            offset = -12 + (serial - ORDER_123) * 12 // (SALES_THIS_YEAR - ORDER_123)
+            offset = -12 + (serial - ORDER_123) * 13 // (SALES_THIS_YEAR - ORDER_123 + 1)
         if serial == ORDER_123:
             _order_123(trade)
         elif serial == SALES_THIS_YEAR - 5:
             _yesterday(trade, number)
         else:
-            _sale(trade, number, offset, _customer(trade), None)
+            _sale(trade, number, offset, _customer(trade))
     _quotations(trade)
     _purchases(trade)
     _returns(trade)
@@ -50,13 +50,13 @@ def _customer(trade: Trade) -> Customer:
 def _state(trade: Trade, offset: int) -> State:
     draw = trade.rng.random()
     if offset < -25:
-        return "cancelled" if draw < 0.06 else "in_progress" if draw < 0.08 else "done"
+        return "cancelled" if draw < 0.06 else "in_progress" if draw < 0.08 and offset > -200 else "done"
     if offset < -4:
         return "cancelled" if draw < 0.08 else "in_progress" if draw < 0.35 else "confirmed" if draw < 0.5 else "done"
     return "draft" if draw < 0.2 else "confirmed" if draw < 0.6 else "in_progress" if draw < 0.75 else "done"
 
 
-def _sale(trade: Trade, number: str, offset: int, customer: Customer, source: str | None) -> Order:
+def _sale(trade: Trade, number: str, offset: int, customer: Customer) -> None:
     state = _state(trade, offset)
     is_open = state in ("draft", "confirmed", "in_progress")
     lines = some_lines(trade, customer, offset, avoid=FEATURED if is_open else frozenset())
@@ -76,7 +76,7 @@ def _sale(trade: Trade, number: str, offset: int, customer: Customer, source: st
     note = NOTES[trade.rng.randrange(len(NOTES))] if trade.chance(0.2) else None
     order = document(
         trade, number, "sale", customer, offset, state, lines,
-        warehouse=warehouse, promised=promised, deliveries=deliveries, source=source, note=note,
+        warehouse=warehouse, promised=promised, deliveries=deliveries, note=note,
     )  # fmt: skip
     if state == "done" and trade.chance(0.9 if offset < -40 else 0.5):
         payments.append(pay(trade, order.head.total, offset + customer.terms))
@@ -85,7 +85,6 @@ def _sale(trade: Trade, number: str, offset: int, customer: Customer, source: st
             pay(trade, Money(order.head.total.amount * Decimal("0.3"), order.head.total.currency), offset + 1)
         )
     trade.orders[-1] = (replace(order, payments=tuple(payments)), warehouse)
-    return order
 
 
 def _part(trade: Trade, line: Line, at: int) -> Decimal:
