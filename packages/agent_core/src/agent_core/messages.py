@@ -165,6 +165,10 @@ class WireModel(ModelClient, Protocol):
         """Identifies the endpoint and model; provider keys go back only to where they came from."""
         ...
 
+    def prepare(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """The conversation as the endpoint wants it (merged roles, say); the same objects where nothing changes."""
+        ...
+
     def render_message(self, message: Message) -> bytes:
         """One message as JSON bytes."""
         ...

@@ -88,12 +88,17 @@ class Assembly:
         """Takes a delta, or a message."""
         content = delta.get("content")
         if type(content) is str:
-            if content and (content := self._snapshots.new(content)):
+            seen = self._snapshots
+            if 0 < len(content) < seen.length:  # too short to repeat what came before
+                seen.pieces.append(content)
+                seen.length += len(content)
+                self.channel.add(content)
+            elif content and (content := seen.new(content)):
                 self._told = True
                 self.channel.add(content)
         elif content is not None:
             self._parts(content)
-        if delta.keys() <= _PLAIN_DELTA:
+        if len(delta) == 1 and content is not None or delta.keys() <= _PLAIN_DELTA:
             return
         calls = delta.get("tool_calls")
         if calls:

@@ -88,18 +88,7 @@ class Decoder:
             except EventTooLarge:
                 self._fail("bad_response", "sent an endless event")
                 events = []
-            for name, payload in events:
-                if not name and payload[:1] == b"{":
-                    try:
-                        chunk = _decode(payload)
-                    except (msgspec.MsgspecError, RecursionError):
-                        self._event((name, payload), at_end=False)
-                    else:
-                        self._chunk(chunk)
-                else:
-                    self._event((name, payload), at_end=False)
-                if self.done:
-                    break
+            self._events(events)
         return self._taken()
 
     @property
@@ -165,14 +154,44 @@ class Decoder:
             return b""
 
     def _taken(self) -> list[ModelEvent]:
-        events = self._out.copy()
+        events = self._out[:]
         self._out.clear()
         return events
 
     # --- events ---
 
+    def _events(self, events: list[Payload]) -> None:
+        add = self._main.delta
+        for event in events:
+            if type(event) is not bytes or event[:1] != b"{":
+                self._event(event, at_end=False)
+            else:
+                try:
+                    chunk = _decode(event)
+                except (msgspec.MsgspecError, RecursionError):
+                    self._event(event, at_end=False)
+                else:
+                    # The usual chunk, on the shortest way: one choice with a delta, in the middle of an answer.
+                    choices = chunk.get("choices")
+                    if type(choices) is list and len(choices) == 1 and "error" not in chunk and not chunk.get("usage"):
+                        choice = choices[0]
+                        if (
+                            type(choice) is dict
+                            and choice.get("index") == self._main_index is not None
+                            and type(delta := choice.get("delta")) is dict
+                            and not choice.get("finish_reason")
+                            and "message" not in choice
+                            and "usage" not in choice
+                        ):
+                            self._chunks += 1
+                            add(delta)
+                            continue
+                    self._chunk(chunk)
+            if self.done:
+                return
+
     def _event(self, event: Payload, at_end: bool) -> None:
-        name, data = event
+        name, data = (b"", event) if isinstance(event, bytes) else event
         data = data.strip()
         if data in _DONE:
             self._complete = self.done = True
@@ -195,7 +214,7 @@ class Decoder:
             for number, line in enumerate(lines):  # several events that no blank line kept apart
                 if self.done:
                     return
-                self._event((b"", line), at_end and number == len(lines) - 1)
+                self._event(line, at_end and number == len(lines) - 1)
             return
         if not at_end:  # at the end it is a stump
             self._fail("stream_error", "sent an event that is not JSON", retryable=True)
@@ -216,7 +235,7 @@ class Decoder:
         usage = chunk.get("usage")
         if type(usage) is dict:
             self._usage = read_usage(usage, self._usage)
-        elif not choices or not _is_plain(choices):
+        elif not choices or self._complete or not _is_plain(choices):
             for report in reports_in(chunk, choices if isinstance(choices, list) else []):
                 self._usage = read_usage(report, self._usage)
 
@@ -275,7 +294,7 @@ class Decoder:
         if len(lines) > 1 and isinstance(_tolerant(lines[0]), dict):  # chunks, one a line, without the word data
             for number, line in enumerate(lines):
                 if not self.done:
-                    self._event((b"", line.removeprefix(b"data:").strip()), at_end=number == len(lines) - 1)
+                    self._event(line.removeprefix(b"data:").strip(), at_end=number == len(lines) - 1)
         elif ending != "eof" or is_json_beginning(text):
             self._chunks += 1  # a stump of a JSON answer: cut off
         else:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-Payload: TypeAlias = tuple[bytes, bytes]
-"""Name of the event (empty for the usual ones) and its data; the field ``error`` counts as an event of that name."""
+Payload: TypeAlias = bytes | tuple[bytes, bytes]
+"""The data of an event; with its name, where it has one. The field ``error`` counts as an event of that name."""
 
 _DONE = b"[DONE]\n"
 LARGEST_EVENT = 64 * 1024 * 1024
@@ -51,6 +51,16 @@ class SseReader:
             self._pending.append(data)
             data = b"".join(self._pending)
             self._pending.clear()
+        count = data.count(b"\n\n")
+        if (
+            data.startswith(b"data: ")
+            and data.endswith(b"\n\n")
+            and data.count(b"\n") == 2 * count
+            and data.count(b"\n\ndata: ") == count - 1
+        ):  # nothing but events of one data line each
+            self._size = 0
+            self._tail = b""
+            return [*data[6:-2].split(b"\n\ndata: ")]
         *blocks, rest = data.split(b"\n\n")
         self._size = len(rest)
         self._tail = rest[-16:]
@@ -59,7 +69,7 @@ class SseReader:
         events: list[Payload] = []
         for block in blocks:
             if block.startswith(b"data: ") and b"\n" not in block:
-                events.append((b"", block[6:]))
+                events.append(block[6:])
             elif block:
                 _read_block(block, events)
         return events
@@ -98,4 +108,5 @@ def _read_block(block: bytes, events: list[Payload]) -> None:
         elif field == b"error" and colon:
             events.append((b"error", value))
     if data:
-        events.append((name, b"\n".join(data)))
+        joined = b"\n".join(data)
+        events.append((name, joined) if name else joined)

@@ -44,25 +44,25 @@ _MOST_QUOTED_MARKS = 64
 class Snapshots:
     """Turns text that is sent again from the start in each chunk into what is new of it."""
 
-    __slots__ = ("_length", "_pieces", "_repeating")
+    __slots__ = ("_repeating", "length", "pieces")
 
     def __init__(self) -> None:
-        self._pieces: list[str] = []
-        self._length = 0
+        self.pieces: list[str] = []
+        self.length = 0
         self._repeating = False
 
     def new(self, piece: str) -> str:
         """``piece``, or its new tail when it begins with all the (long enough) text so far."""
-        length = self._length
+        length = self.length
         if len(piece) >= length and (self._repeating or length >= _SHORTEST_SNAPSHOT) and length:
-            before = "".join(self._pieces)
-            self._pieces = [before]
+            before = "".join(self.pieces)
+            self.pieces = [before]
             if piece.startswith(before):
                 self._repeating = True
                 piece = piece[length:]
         if piece:
-            self._pieces.append(piece)
-            self._length += len(piece)
+            self.pieces.append(piece)
+            self.length += len(piece)
         return piece
 
 
