@@ -54,7 +54,10 @@ def _decode_foreign(payload: bytes) -> AnyEvent:
     if name not in _BY_TYPE or not isinstance(version, int) or version > _CURRENT[name]:
         return UnknownEvent(type=name, payload=payload)
     while version < _CURRENT[name]:
-        raw = UPCASTERS[name, version](raw)
+        upcast = UPCASTERS.get((name, version))
+        if upcast is None:
+            raise ValueError(f"{name} never had a version {version}")
+        raw = upcast(raw)
         version += 1
     try:
         return msgspec.convert({**raw, "v": version}, _BY_TYPE[name])  # type: ignore[return-value]

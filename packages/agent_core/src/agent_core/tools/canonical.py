@@ -1,7 +1,8 @@
 """The canonical form of arguments and its digest, to which approvals, repeats and idempotency are bound.
 
-Invariant: two argument objects have one digest exactly if they are the same JSON value (RFC 8785: keys sorted, one
-spelling of each number and string). Numbers beyond the range of that RFC keep their exact decimal text.
+Invariant: two arguments have one text exactly if they are the same JSON value. The text is that of RFC 8785 (keys
+sorted, one spelling of each number and string), except that whole numbers from 2**53 on keep all their digits: the RFC
+would write neighbouring ones (the ids of many systems) alike.
 """
 
 from __future__ import annotations
@@ -11,13 +12,29 @@ from typing import Any
 
 import rfc8785
 
+from ..text import encodable
 
-def canonical(arguments: Any) -> str:
-    """RFC 8785 text of a JSON value."""
-    try:
-        return rfc8785.dumps(arguments).decode()
-    except rfc8785.CanonicalizationError:
-        return rfc8785.dumps(_tame(arguments)).decode()
+_LARGE = 2**53
+
+
+def canonical(value: Any) -> str:
+    """The canonical text of a JSON value."""
+    if isinstance(value, str):
+        return rfc8785.dumps(encodable(value)).decode()
+    if value is None or isinstance(value, bool):
+        return rfc8785.dumps(value).decode()
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        if value != value or abs(value) == float("inf"):
+            return str(value)  # no JSON, so nothing else has this text
+        return str(int(value)) if abs(value) >= _LARGE else rfc8785.dumps(value).decode()
+    if isinstance(value, dict):
+        items = sorted(((str(key), item) for key, item in value.items()), key=lambda item: _utf16(item[0]))
+        return "{" + ",".join(f"{canonical(key)}:{canonical(item)}" for key, item in items) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(map(canonical, value)) + "]"
+    return canonical(str(value))
 
 
 def digest(text: str) -> str:
@@ -25,18 +42,5 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _tame(value: Any) -> Any:
-    """Replaces what the RFC cannot express by tagged text, so that distinct values stay distinct."""
-    if isinstance(value, dict):
-        return {str(key): _tame(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_tame(item) for item in value]
-    if isinstance(value, str):
-        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    if isinstance(value, bool) or value is None:
-        return value
-    if isinstance(value, int):
-        return value if abs(value) < 2**53 else f"\x00int:{value}"
-    if isinstance(value, float):
-        return value if value == value and abs(value) != float("inf") else f"\x00float:{value}"
-    return f"\x00{type(value).__name__}:{value}"
+def _utf16(key: str) -> bytes:
+    return key.encode("utf-16-be", "surrogatepass")
