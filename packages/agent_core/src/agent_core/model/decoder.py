@@ -295,7 +295,7 @@ class Decoder:
             for number, line in enumerate(lines):
                 if not self.done:
                     self._event(line.removeprefix(b"data:").strip(), at_end=number == len(lines) - 1)
-        elif ending != "eof" or is_json_beginning(text):
+        elif is_json_beginning(text) or (ending != "eof" and not text.lstrip().startswith("<")):
             self._chunks += 1  # a stump of a JSON answer: cut off
         else:
             self.failure = not_a_completion(self._endpoint, self._status, text)

@@ -64,8 +64,10 @@ async def release(user: object) -> None:
     shared.users.discard(id(user))
     if not shared.users:
         del _sessions[loop]
-        for task in [task for task in _draining if task.get_loop() is loop]:
+        draining = [task for task in _draining if task.get_loop() is loop]
+        for task in draining:
             task.cancel()
+        await asyncio.gather(*draining, return_exceptions=True)
         await shared.keeper.aclose()
 
 
@@ -84,26 +86,23 @@ def let_go(response: aiohttp.ClientResponse) -> None:
         return
     task = asyncio.get_running_loop().create_task(_drain(response))
     _draining.add(task)
-    task.add_done_callback(_draining.discard)
+
+    def over(task: asyncio.Task[None]) -> None:  # also when it was cancelled before it began
+        _draining.discard(task)
+        response.close()
+
+    task.add_done_callback(over)
 
 
 async def _drain(response: aiohttp.ClientResponse) -> None:
     size = 0
     try:
         async with asyncio.timeout(_DRAIN_SECONDS):
-            while size < _DRAIN_BYTES:
-                data = await response.content.readany()
-                if not data:
-                    response.release()
-                    return
+            while size < _DRAIN_BYTES and (data := await response.content.readany()):
                 size += len(data)
-    except (OSError, TimeoutError, asyncio.CancelledError):
-        pass
     except Exception as error:
-        if not _is_client_error(error):
+        if not broken_off(error):
             raise
-    finally:
-        response.close()
 
 
 class Watchdog:
