@@ -238,3 +238,38 @@ def test_the_day_comes_from_the_argument_then_the_environment_then_the_file(
     monkeypatch.setenv("ERPILOT_TODAY", "tomorrow")
     with pytest.raises(Invalid, match="'tomorrow', which is not a date"):
         open_shop(tmp_path)
+
+
+MAKE = """
+import asyncio, pathlib, sys
+from decimal import Decimal
+from erpilot.shop.backend import LineWanted, QuotationDraft
+from erpilot.shop.embedded.shop import EmbeddedShop
+from erpilot.shop.values import Quantity
+
+async def main():
+    shop = EmbeddedShop(pathlib.Path(sys.argv[1]))
+    draft = QuotationDraft("C001", (LineWanted("PA4-70", Quantity(Decimal(3), "箱")),), Decimal(0), 7)
+    for number in range(10):
+        written = await shop.create_quotation(draft, key=f"key-{number}", by=None)
+        print(written.order.head.number, written.repeated)
+    shop.close()
+
+asyncio.run(main())
+"""
+
+
+def test_processes_that_repeat_each_others_keys_make_each_document_once(seeded: Path, tmp_path: Path) -> None:
+    path = tmp_path / "shop.db"
+    path.write_bytes(seeded.read_bytes())
+    before = count(path, "SELECT count(*) FROM document")
+    running = [
+        subprocess.Popen([sys.executable, "-c", MAKE, str(path)], stdout=subprocess.PIPE, text=True) for _ in range(3)
+    ]
+    said = [process.communicate(timeout=60)[0].splitlines() for process in running]
+    assert [process.returncode for process in running] == [0, 0, 0]
+    assert count(path, "SELECT count(*) FROM document") == before + 10
+    assert {len(lines) for lines in said} == {10}
+    for lines in zip(*said, strict=True):
+        assert len({line.split()[0] for line in lines}) == 1
+        assert sorted(line.split()[1] for line in lines) == ["False", "True", "True"]

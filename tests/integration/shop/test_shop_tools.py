@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from agent_core.errors import ToolError
+from agent_core.tools.schema import InvalidArguments
 from agent_core.tools.tool import Tier, Tool, ToolContext
 from erpilot.shop.embedded.shop import EmbeddedShop
 from erpilot.toolsets.shop import shop_tools
@@ -374,3 +375,53 @@ async def test_a_shop_that_another_program_holds_is_said_to_be_busy_and_nothing_
     other.execute("ROLLBACK")
     other.close()
     assert not (await write("create_quotation", customer="C001", lines=LINES))["repeated"]
+
+
+async def test_after_a_crash_the_shop_tells_what_became_of_a_call(write: Caller) -> None:
+    tool = write.tools["create_quotation"]
+    assert tool.reconcile is not None
+    values = tool.arguments.validate({"customer": "C001", "lines": LINES})
+    context = ToolContext("session", "call", "key-1")
+    assert (await tool.reconcile(**tool.bind(values, context))).outcome == "did_not_happen"
+    made = await write("create_quotation", customer="C001", lines=LINES)
+    found = await tool.reconcile(**tool.bind(values, context))
+    assert (found.outcome, found.content.number, found.content.repeated) == ("happened", made["number"], True)
+
+
+async def test_a_price_that_moves_after_the_question_is_noticed_before_it_is_made(write: Caller) -> None:
+    tool = write.tools["create_quotation"]
+    assert tool.versions is not None
+    values = tool.bind(tool.arguments.validate({"customer": "C001", "lines": LINES}), ToolContext("s", "c", ""))
+    shown = await tool.versions(**values)
+    assert await tool.versions(**values) == shown
+    connection = sqlite3.connect(write.shop._database.path)
+    connection.execute("UPDATE price SET price = '40.00' WHERE list = 'wholesale' AND from_qty = 1000")
+    connection.commit()
+    connection.close()
+    assert await tool.versions(**values) != shown
+
+
+async def test_a_grant_can_limit_total_and_discount(call: Caller) -> None:
+    shown = await _shown(call, customer="C001", lines=LINES, discount_percent=5)
+    assert shown.measures == {"total CNY": Decimal("8192.80"), "discount_percent": Decimal(5)}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("find_products", {"query": "水" * 10_000}),
+        ("get_order", {"number": "1" * 5_000}),
+        ("check_stock", {"skus": ["PA4-70"] * 31}),
+        ("check_stock", {"skus": []}),
+        ("get_price", {"lines": [{"sku": "PA4-70", "qty": "9" * 500}]}),
+        ("find_orders", {"limit": 10**9}),
+        ("find_orders", {"date_from": "31.12.2026"}),
+        ("find_orders", {"state": ["lost"]}),
+        ("create_quotation", {"customer": "C001", "lines": LINES, "note": "x" * 501}),
+    ],
+)
+def test_arguments_out_of_all_proportion_never_reach_the_shop(
+    call: Caller, name: str, arguments: dict[str, Any]
+) -> None:
+    with pytest.raises(InvalidArguments):
+        call.tools[name].arguments.validate(arguments)

@@ -6,23 +6,43 @@ shown before it runs and makes one document per call, however often it is tried.
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from agent_core.events import Preview
-from agent_core.tools.tool import Tier, Tool, ToolContext, tool
+from agent_core.tools.tool import Reconciled, Tier, Tool, ToolContext, tool
 
 from ..shop.backend import ErpBackend, OrderFilter
 from ..shop.errors import Invalid, NotFound
 from . import shop_answers as answers
 from . import shop_quotation as quotation
 from . import shop_results as r
-from .shop_arguments import Day, Flag, Kind, Limit, Lines, Offset, Percent, Quantities, Skus, States, Text, Written
+from .shop_arguments import (
+    Day,
+    Flag,
+    Kind,
+    Limit,
+    Lines,
+    Note,
+    Offset,
+    Percent,
+    Quantities,
+    Query,
+    Skus,
+    States,
+    Text,
+    Written,
+)
+from .shop_quotation import QuotationAsked
 from .shop_resolve import answering, customer_meant, known_products, lines_wanted, party_meant, quantity_of, stamp
 
 MAX_OUTPUT = 16_000
 """Characters; thirty lines of a quotation with stock are about 15,000, and half a JSON document is of no use."""
+
+
+BACKEND = "shop"
 
 
 def shop_tools(backend: ErpBackend) -> list[Tool]:
@@ -30,14 +50,19 @@ def shop_tools(backend: ErpBackend) -> list[Tool]:
     return [*_reading_goods(backend), *_reading_trade(backend), *_quoting(backend)]
 
 
+def _reads(*keys: str) -> Callable[..., tuple[str, ...]]:
+    """Keys of what a tool touches: kinds of records, whatever the arguments."""
+    return lambda **arguments: keys
+
+
 def _next(offset: int, shown: int, total: int) -> int | None:
     return offset + shown if shown and offset + shown < total else None
 
 
 def _reading_goods(backend: ErpBackend) -> list[Tool]:
-    @tool(max_output=MAX_OUTPUT)
+    @tool(max_output=MAX_OUTPUT, backend=BACKEND, reads=_reads("products", "stock"))
     async def find_products(
-        query: str = "",
+        query: Query = "",
         barcode: Text = None,
         category: Text = None,
         in_stock: Flag = None,
@@ -57,7 +82,7 @@ def _reading_goods(backend: ErpBackend) -> list[Tool]:
             following = _next(offset, len(found.hits), found.total_count)
             return answers.product_matches(asked, found, levels, following, stamp(backend.now()))
 
-    @tool(max_output=MAX_OUTPUT)
+    @tool(max_output=MAX_OUTPUT, backend=BACKEND, reads=_reads("products", "stock"))
     async def check_stock(
         skus: Skus,
         quantities: Quantities = None,
@@ -97,7 +122,7 @@ def _reading_goods(backend: ErpBackend) -> list[Tool]:
             unknown = [r.NotFound(asked=text, nearest=list(error.nearest)) for text, error in missing]
             return r.StockReport(products=lines, not_found=unknown, by_date=by_date, as_of=stamp(now))
 
-    @tool(max_output=MAX_OUTPUT)
+    @tool(max_output=MAX_OUTPUT, backend=BACKEND, reads=_reads("products", "prices", "customers"))
     async def get_price(
         lines: Lines, customer: Text = None, price_list: Text = None, date: Day = None
     ) -> r.PriceReport:
@@ -115,8 +140,8 @@ def _reading_goods(backend: ErpBackend) -> list[Tool]:
 
 
 def _reading_trade(backend: ErpBackend) -> list[Tool]:
-    @tool(max_output=MAX_OUTPUT)
-    async def find_customers(query: str, limit: Limit = 5, offset: Offset = 0) -> r.CustomerMatches:
+    @tool(max_output=MAX_OUTPUT, backend=BACKEND, reads=_reads("customers"))
+    async def find_customers(query: Query, limit: Limit = 5, offset: Offset = 0) -> r.CustomerMatches:
         """Find customers by id, name or short name. `decided`: the first candidate alone is meant; else ask."""
         with answering():
             found = await backend.find_customers(query, limit=limit, offset=offset)
@@ -124,7 +149,7 @@ def _reading_trade(backend: ErpBackend) -> list[Tool]:
             lists = await backend.price_lists()
             return answers.customer_matches(query, found, lists, following, stamp(backend.now()))
 
-    @tool(max_output=MAX_OUTPUT)
+    @tool(max_output=MAX_OUTPUT, backend=BACKEND, reads=_reads("documents", "customers", "products"))
     async def find_orders(
         kind: Kind = None,
         customer: Text = None,
@@ -152,7 +177,7 @@ def _reading_trade(backend: ErpBackend) -> list[Tool]:
             following = _next(offset, len(page.orders), page.total_count)
             return answers.order_page(page, following, stamp(backend.now()))
 
-    @tool(max_output=MAX_OUTPUT)
+    @tool(max_output=MAX_OUTPUT, backend=BACKEND, reads=_reads("documents"))
     async def get_order(
         number: Annotated[Written, Field(description="123 or SO-2026-0123")],
         kind: Kind = None,
@@ -167,38 +192,57 @@ def _reading_trade(backend: ErpBackend) -> list[Tool]:
 
 
 def _quoting(backend: ErpBackend) -> list[Tool]:
-    @tool(max_output=MAX_OUTPUT)
+    @tool(max_output=MAX_OUTPUT, backend=BACKEND, reads=_reads("products", "stock", "prices", "customers"))
     async def preview_quote(
         lines: Lines, customer: Text = None, discount_percent: Percent = "0", valid_days: int = 7
     ) -> r.QuotePreview:
         """Price a whole list with stock: shortages, minimums, totals. Saves nothing."""
         with answering():
-            return await quotation.preview(backend, lines, customer, discount_percent, valid_days)
+            return await quotation.preview(backend, QuotationAsked(customer, lines, discount_percent, valid_days))
 
-    async def shown_before(
-        customer: str, lines: Lines, discount_percent: str, valid_days: int, note: str | None, ctx: ToolContext
-    ) -> Preview:
+    async def shown_before(ctx: ToolContext, **arguments: Any) -> Preview:
         del ctx
         with answering():
-            return await quotation.shown_before(backend, customer, lines, discount_percent, valid_days, note)
+            return await quotation.shown_before(backend, QuotationAsked(**arguments))
 
-    def target(customer: str, **others: object) -> str:
-        del others
-        return customer.strip()
+    async def versions(ctx: ToolContext, **arguments: Any) -> dict[str, str]:
+        del ctx
+        with answering():
+            return await quotation.versions(backend, QuotationAsked(**arguments))
 
-    @tool(tier=Tier.WRITE, idempotent=True, max_output=MAX_OUTPUT, preview=shown_before, target=target)
+    async def reconcile(ctx: ToolContext, **arguments: Any) -> Reconciled:
+        del arguments
+        with answering():
+            return await quotation.reconciled(backend, ctx.idempotency_key)
+
+    @tool(
+        tier=Tier.WRITE,
+        idempotent=True,
+        max_output=MAX_OUTPUT,
+        preview=shown_before,
+        target=_customer_named,
+        varies=("lines", "discount_percent", "valid_days", "note"),
+        versions=versions,
+        reconcile=reconcile,
+        backend=BACKEND,
+        writes=_reads("documents"),
+    )
     async def create_quotation(
-        customer: str,
+        customer: Query,
         lines: Lines,
         ctx: ToolContext,
         discount_percent: Percent = "0",
         valid_days: int = 7,
-        note: Text = None,
+        note: Note = None,
     ) -> r.QuotationCreated:
         """Save a quotation at current prices. `customer`: id or exact name; `sku`: exact. A person confirms first."""
         with answering():
-            return await quotation.make(
-                backend, customer, lines, discount_percent, valid_days, note, key=ctx.idempotency_key, by=ctx.user
-            )
+            asked = QuotationAsked(customer, lines, discount_percent, valid_days, note)
+            return await quotation.make(backend, asked, key=ctx.idempotency_key, by=ctx.user)
 
     return [preview_quote, create_quotation]
+
+
+def _customer_named(customer: str, **others: object) -> str:
+    del others
+    return customer.strip()

@@ -11,8 +11,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-Text = Annotated[str | None, WithJsonSchema({"type": "string"})]
+Query = Annotated[str, Field(max_length=200), WithJsonSchema({"type": "string"})]
+Text = Annotated[str | None, Field(max_length=200), WithJsonSchema({"type": "string"})]
 """Optional text: null and absence are the same."""
+Note = Annotated[str | None, Field(max_length=500), WithJsonSchema({"type": "string"})]
 Day = Annotated[date | None, WithJsonSchema({"type": "string", "description": "YYYY-MM-DD"})]
 Flag = Annotated[bool | None, WithJsonSchema({"type": "boolean"})]
 
@@ -27,20 +29,21 @@ def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str | int | float | dict) else value
 
 
-Written = Annotated[str, BeforeValidator(_written), WithJsonSchema({"type": "string"})]
+Written = Annotated[str, BeforeValidator(_written), Field(max_length=100), WithJsonSchema({"type": "string"})]
 Limit = Annotated[int, Field(ge=1, le=20)]
 Offset = Annotated[int, Field(ge=0, le=100_000)]
 Percent = Annotated[
-    str, BeforeValidator(_written), WithJsonSchema({"type": "string", "description": "5 = 5 % off = 9.5 折"})
+    str,
+    BeforeValidator(_written),
+    Field(max_length=20),
+    WithJsonSchema({"type": "string", "description": "5 = 5 % off = 9.5 折"}),
 ]
 Quantities = Annotated[
     list[Written] | None,
     BeforeValidator(_listed),
     WithJsonSchema({"type": "array", "items": {"type": "string"}, "description": 'for each sku: 20 or "3 箱"'}),
 ]
-Skus = Annotated[
-    list[Annotated[str, BeforeValidator(_written)]], BeforeValidator(_listed), Field(min_length=1, max_length=30)
-]
+Skus = Annotated[list[Written], BeforeValidator(_listed), Field(min_length=1, max_length=30)]
 State = Literal["draft", "quoted", "confirmed", "in_progress", "done", "cancelled"]
 States = Annotated[
     list[State] | None,
@@ -63,7 +66,7 @@ class LineAsked(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    sku: Annotated[str, BeforeValidator(_written)]
+    sku: Written
     qty: Annotated[Written, Field(description='20 or "3 箱"')]
     unit: Annotated[Text, Field(description="default: the base unit")] = None
 

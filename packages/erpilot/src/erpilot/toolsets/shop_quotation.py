@@ -1,16 +1,19 @@
 """Quotations: priced without saving, shown to the person who decides, and made.
 
-Invariant: what is shown before and what is made afterwards come from the same prices; nothing is saved but by
+Invariant: what is shown before and what is made afterwards come from the same prices and rules; nothing is saved but by
 ``make``, once per key.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from agent_core.events import Change, Preview
+from agent_core.tools.tool import Reconciled
 
 from ..shop.backend import ErpBackend, QuotationDraft, Written
+from ..shop.documents import Order
 from ..shop.errors import NotFound
 from ..shop.rules import check_quotable, valid_until
 from . import shop_results as r
@@ -19,40 +22,42 @@ from .shop_arguments import LineAsked
 from .shop_resolve import customer_meant, lines_wanted, percent, stamp
 
 
-async def preview(
-    backend: ErpBackend,
-    lines: Sequence[LineAsked],
-    customer: str | None,
-    discount_percent: str,
-    valid_days: int,
-    *,
-    exact: bool = False,
-) -> r.QuotePreview:
+@dataclass(frozen=True, slots=True)
+class QuotationAsked:
+    """The arguments of a quotation, as they were written."""
+
+    customer: str | None
+    lines: Sequence[LineAsked]
+    discount_percent: str
+    valid_days: int
+    note: str | None = None
+
+
+async def preview(backend: ErpBackend, asked: QuotationAsked, *, exact: bool = False) -> r.QuotePreview:
     """Prices, shortages, minimums and totals as a quotation would have them. ``exact``: by the rules of making one."""
     now = backend.now()
-    discount = percent(discount_percent, "discount_percent")
-    last_day = valid_until(now.date(), valid_days)
-    meant = await customer_meant(backend, customer, exact=exact)
-    wanted = await lines_wanted(backend, lines, exact=exact)
+    discount = percent(asked.discount_percent, "discount_percent")
+    last_day = valid_until(now.date(), asked.valid_days)
+    meant = await customer_meant(backend, asked.customer, exact=exact)
+    wanted = await lines_wanted(backend, asked.lines, exact=exact)
     quote = await backend.get_prices(wanted, customer_id=meant.id if meant else None, discount=discount)
     levels = await backend.get_stock(list(dict.fromkeys(line.sku for line in wanted)))
     if exact:
         if meant is None:
-            raise NotFound("A quotation needs a customer.", hint="Use find_customers.")
+            raise _nobody()
         check_quotable(quote, discount, (await backend.whoami()).company)
     return quote_preview(quote, levels, discount, last_day, now.date(), stamp(now))
 
 
-async def shown_before(
-    backend: ErpBackend,
-    customer: str,
-    lines: Sequence[LineAsked],
-    discount_percent: str,
-    valid_days: int,
-    note: str | None,
-) -> Preview:
-    """What the person who decides reads: customer, lines, prices, discount, total, validity."""
-    quote = await preview(backend, lines, customer, discount_percent, valid_days, exact=True)
+def _nobody() -> NotFound:
+    return NotFound("A quotation needs a customer.", hint="Use find_customers.")
+
+
+async def shown_before(backend: ErpBackend, asked: QuotationAsked) -> Preview:
+    """What the person who decides reads: customer, lines, prices, discount, total, validity. A standing grant can
+    limit the total and the discount.
+    """
+    quote = await preview(backend, asked, exact=True)
     assert quote.customer is not None, "an exact preview has a customer"
     changes = [Change("customer", None, f"{quote.customer.name} ({quote.customer.id}, {quote.price_list})")]
     for at, line in enumerate(quote.lines, 1):
@@ -65,55 +70,64 @@ async def shown_before(
     changes.append(Change("tax", None, f"{quote.tax} {quote.currency} ({tax})"))
     changes.append(Change("total", None, f"{quote.total} {quote.currency}"))
     changes.append(Change("valid_until", None, quote.valid_until.isoformat()))
-    if note:
-        changes.append(Change("note", None, note))
-    notes = [
+    if asked.note and asked.note.strip():
+        changes.append(Change("note", None, asked.note.strip()))
+    measures = {f"total {quote.currency}": quote.total, "discount_percent": quote.discount_percent}
+    return Preview(
+        f"New quotation for {quote.customer.name}", tuple(changes), tuple(_warnings(quote)), measures=measures
+    )
+
+
+def _warnings(quote: r.QuotePreview) -> list[str]:
+    """What the person should know besides: shortages and small quantities."""
+    short = [
         f"Short of {line.sku} {line.name}: {r.plain(line.shortage)} {line.base_unit} missing"
         + (f", complete on {line.complete_on}." if line.complete_on else ", no date known.")
         for line in quote.lines
         if line.shortage
     ]
-    notes += [
+    small = [
         f"{line.sku} {line.name}: less than the minimum of {r.plain(line.min_qty)} {line.unit}."
         for line in quote.lines
         if line.below_minimum
     ]
-    return Preview(f"New quotation for {quote.customer.name}", tuple(changes), tuple(notes))
+    return [*short, *small]
 
 
-async def make(
-    backend: ErpBackend,
-    customer: str,
-    lines: Sequence[LineAsked],
-    discount_percent: str,
-    valid_days: int,
-    note: str | None,
-    *,
-    key: str,
-    by: str | None,
-) -> r.QuotationCreated:
+async def versions(backend: ErpBackend, asked: QuotationAsked) -> dict[str, str]:
+    """What was shown and may have moved until it is made: prices, total, last day."""
+    quote = await preview(backend, asked, exact=True)
+    seen = {f"{line.sku} {line.unit}": str(line.unit_price) for line in quote.lines}
+    return {**seen, "total": f"{quote.total} {quote.currency}", "valid_until": quote.valid_until.isoformat()}
+
+
+async def make(backend: ErpBackend, asked: QuotationAsked, *, key: str, by: str | None) -> r.QuotationCreated:
     """Makes the quotation, once per ``key``."""
-    now = backend.now()
-    meant = await customer_meant(backend, customer, exact=True)
+    meant = await customer_meant(backend, asked.customer, exact=True)
     if meant is None:
-        raise NotFound("A quotation needs a customer.", hint="Use find_customers.")
-    wanted = await lines_wanted(backend, lines, exact=True)
-    discount = percent(discount_percent, "discount_percent")
-    draft = QuotationDraft(
-        meant.id, tuple(wanted), discount, valid_days, note.strip() if note and note.strip() else None
-    )
-    written = await backend.create_quotation(draft, key=key, by=by)
-    lists = {each.code: each for each in await backend.price_lists()}
-    return _created(written, customer_ref(meant, lists[meant.price_list]), stamp(now))
+        raise _nobody()
+    wanted = await lines_wanted(backend, asked.lines, exact=True)
+    discount = percent(asked.discount_percent, "discount_percent")
+    note = asked.note.strip() if asked.note and asked.note.strip() else None
+    draft = QuotationDraft(meant.id, tuple(wanted), discount, asked.valid_days, note)
+    return await _created(backend, await backend.create_quotation(draft, key=key, by=by))
 
 
-def _created(written: Written, customer: r.CustomerRef, as_of: str) -> r.QuotationCreated:
+async def reconciled(backend: ErpBackend, key: str) -> Reconciled:
+    """What became of a call with this key."""
+    order = await backend.find_by_key(key)
+    if order is None:
+        return Reconciled("did_not_happen")
+    return Reconciled("happened", await _created(backend, Written(order, repeated=True)))
+
+
+async def _created(backend: ErpBackend, written: Written) -> r.QuotationCreated:
     order, totals = written.order, written.order.totals
     assert order.valid_until is not None, "a quotation has a day it is valid until"
     return r.QuotationCreated(
         number=order.head.number,
         state=order.head.state,
-        customer=customer,
+        customer=await _customer(backend, order),
         lines=[order_line(line) for line in order.lines],
         discount_percent=order.lines[0].discount,
         subtotal=totals.subtotal.amount,
@@ -126,5 +140,11 @@ def _created(written: Written, customer: r.CustomerRef, as_of: str) -> r.Quotati
         reserves_stock=False,
         undo=f"Nothing is reserved; without an order it lapses after {order.valid_until}.",
         version=order.head.version,
-        as_of=as_of,
+        as_of=stamp(backend.now()),
     )
+
+
+async def _customer(backend: ErpBackend, order: Order) -> r.CustomerRef:
+    customer = (await backend.find_customers(order.head.party_id)).hits[0].record
+    lists = {each.code: each for each in await backend.price_lists()}
+    return customer_ref(customer, lists[customer.price_list])
