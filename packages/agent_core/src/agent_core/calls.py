@@ -17,7 +17,7 @@ from . import events as ev
 from .failpoint import failpoint
 from .interrupt import Stopped
 from .questions import question, still_holds, tool_context
-from .state import content_hash
+from .state import Call, content_hash
 from .text import REPEAT_NOTICE, encodable
 from .tools.admission import Admission, Desk, Release, admit
 from .tools.cache import Key
@@ -57,7 +57,7 @@ async def settle(driver: Driver, call_ids: tuple[str, ...]) -> AsyncGenerator[ev
     if released:
         for item in await session.flush():
             yield item
-        async with aclosing(_run(driver, released)) as items:
+        async with aclosing(_run(driver, released, admission.twins)) as items:
             async for item in items:
                 yield item
 
@@ -91,7 +91,9 @@ _DOUBT = ev.Fault(
 )
 
 
-async def _run(driver: Driver, releases: list[Release]) -> AsyncGenerator[ev.Recorded]:
+async def _run(
+    driver: Driver, releases: list[Release], twins: list[tuple[Call, Judged, str]]
+) -> AsyncGenerator[ev.Recorded]:
     items: asyncio.Queue[_Done | ev.ToolProgress] = asyncio.Queue()
     tasks = [asyncio.create_task(_run_one(driver, release, items)) for release in releases]
     open_count = len(tasks)
@@ -103,6 +105,7 @@ async def _run(driver: Driver, releases: list[Release]) -> AsyncGenerator[ev.Rec
                 continue
             open_count -= 1
             _stage_outcome(driver, item)
+            _stage_twins(driver, item, twins)
             if open_count:
                 for recorded in await driver.session.flush_facts():
                     yield recorded
@@ -157,8 +160,9 @@ def _keys(judged: Judged) -> tuple[list[str] | None, list[str] | None]:
 
 
 def _cache_key(driver: Driver, judged: Judged) -> Key:
+    """Results are shared between the sessions of one known person; who is not known shares with nobody."""
     state = driver.session.state
-    return (state.tenant, state.owner, judged.tool.backend, judged.tool.name, judged.digest)
+    return (state.tenant, state.owner or state.session_id, judged.tool.backend, judged.tool.name, judged.digest)
 
 
 async def _reconcile(driver: Driver, release: Release) -> Reconciled:
@@ -187,6 +191,25 @@ def _resolved(release: Release, found: Reconciled | None) -> list[ev.DurableEven
             source="backend",
         )
     ]
+
+
+def _stage_twins(driver: Driver, done: _Done, twins: list[tuple[Call, Judged, str]]) -> None:
+    """Gives the result of a call to those of the same message that are the same call."""
+    events: list[ev.DurableEvent] = [
+        ev.ToolCallFinished(
+            call_id=call.call.id,
+            index=call.index,
+            tool=judged.tool.name,
+            ok=done.outcome.fault is None,
+            content=done.outcome.content + (REPEAT_NOTICE if done.outcome.fault is None else ""),
+            error=done.outcome.fault,
+            digest=judged.digest,
+            cached=True,
+        )
+        for call, judged, twin in twins
+        if twin == done.release.call.call.id
+    ]
+    driver.session.stage(events, fact=True)
 
 
 def _stage_outcome(driver: Driver, done: _Done) -> None:

@@ -60,6 +60,8 @@ class RequestBuilder:
 
     def build(self, state: State, messages: Sequence[Message]) -> tuple[Wire, Manifest, dict[str, bytes]]:
         """The request, its manifest, and the contents to store with it."""
+        if self._wire_model is not None:
+            messages = self._wire_model.prepare(messages)
         rendered, names = [], []
         contents: dict[str, bytes] = {}
         kept: dict[int, tuple[Message, bytes, str]] = {}

@@ -24,7 +24,7 @@ from ..errors import AgentError, StoreError
 T = TypeVar("T")
 _MOST_AT_ONCE = 64
 """Jobs that share a transaction at the most, so that none waits long."""
-_QUICK = 0.003
+_QUICK = 0.005
 """Seconds. Batches that take longer on average run in the thread."""
 _BUSY = 30_000
 """Milliseconds that a batch in the thread waits for another program."""

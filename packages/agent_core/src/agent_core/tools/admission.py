@@ -55,8 +55,13 @@ class Admission(Struct):
     """Answers and guards: calls that are settled already."""
     release: list[Release] = field(default_factory=list)
     ask: list[tuple[Call, Judged, Why]] = field(default_factory=list)
+    twins: list[tuple[Call, Judged, str]] = field(default_factory=list)
+    """Calls that are the same as an earlier one of this batch (its id): they get its result and do not run."""
     doubtful: list[Release] = field(default_factory=list)
     """Calls that a crash left open and that may not simply run again."""
+
+
+_USE_THAT = "Use the result of that call."
 
 
 class _Batch:
@@ -65,6 +70,8 @@ class _Batch:
     def __init__(self, run: Run) -> None:
         self.calls = run.calls
         self.same: dict[str, int] = {}
+        self.released: dict[str, str] = {}
+        self.asked: set[str] = set()
         self.refused = dict(run.refused)
         self.ended = run.ending is not None
 
@@ -110,14 +117,24 @@ def _admit_one(state: State, run: Run, call: Call, desk: Desk, batch: _Batch, ad
         return
     if _refuse_repeat(run, call, verdict, batch, admission):
         return
+    key = f"{tool.name}:{verdict.digest}"
+    if key in batch.asked:
+        fault = ev.Fault("repeated_call", "The same call of this message waits for a person already.", _USE_THAT)
+        admission.events.append(finished_with(call, fault, digest=verdict.digest))
+        return
+    if (twin := batch.released.get(key)) is not None:
+        admission.twins.append((call, verdict, twin))
+        return
     if permission.decision == "ask":
         if call.status != "approved" or call.digest != verdict.digest:
             admission.ask.append((call, verdict, permission.why))
+            batch.asked.add(key)
             return
     elif tool.tier == "READ" and (kept := desk.cached(verdict)) is not None:
         admission.events.append(_from_cache(run, call, verdict, kept))
         return
     batch.calls += 1
+    batch.released[key] = call.call.id
     admission.release.append(release)
 
 
