@@ -24,10 +24,10 @@ demo: setup ## ask the example question of the built-in shop, offline
 	@echo '$$ erpilot ask "$(QUESTION)"'
 	@env -u OPENAI_BASE_URL -u OPENAI_API_KEY -u ERPILOT_MODEL -u ERPILOT_TODAY ERPILOT_HOME="$(CURDIR)/.demo" $(BIN)/erpilot ask "$(QUESTION)"
 	@echo
-	@echo 'The session above was kept in .demo. To use it:     export ERPILOT_HOME="$$PWD/.demo" PATH="$$PWD/$(BIN):$$PATH"'
-	@echo 'See it again, event by event:                       erpilot sessions, then erpilot replay SESSION'
-	@echo 'With a real model (any OpenAI-compatible endpoint): export OPENAI_BASE_URL=... OPENAI_API_KEY=... ERPILOT_MODEL=...'
-	@echo 'or step by step:                                    erpilot setup'
+	@echo 'See it again, without a model:    ERPILOT_HOME=.demo $(BIN)/erpilot replay last'
+	@echo 'Ask something else:                ERPILOT_HOME=.demo $(BIN)/erpilot chat'
+	@echo 'With a real model (any endpoint that speaks the OpenAI protocol):'
+	@echo '    export OPENAI_BASE_URL=... OPENAI_API_KEY=... ERPILOT_MODEL=...      or: $(BIN)/erpilot setup'
 
 test: setup ## all tests: unit, integration, acceptance
 	@$(BIN)/python -m pytest

@@ -14,6 +14,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from agent_core import events
+from erpilot.cli import problems
+from erpilot.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 PROJECTS = sorted(ROOT.glob("packages/*/pyproject.toml"))
@@ -129,6 +131,16 @@ def test_the_page_on_events_explains_every_field(event: Any) -> None:
     assert event.__name__ in sections
     explained = set(re.findall(r"\w+", sections[event.__name__]))
     assert set(event.__struct_fields__) - {"v"} <= explained
+
+
+def test_the_page_on_the_command_line_names_every_command_and_exit_code() -> None:
+    page = (ROOT / "docs/cli.md").read_text()
+    commands = set(re.findall(r"`erpilot ([a-z]+)[ `]", page))
+    codes = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
+    assert commands == set(COMMANDS)
+    assert codes == {problems.UNEXPECTED, problems.USAGE, problems.STORAGE, problems.BUSY} | set(
+        problems.EXIT_OF_REASON.values()
+    )
 
 
 def test_both_readmes_show_the_same_commands_code_and_exit_codes() -> None:
