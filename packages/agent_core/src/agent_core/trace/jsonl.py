@@ -27,7 +27,8 @@ from ..errors import AgentError
 from ..messages import Event
 from ..store.base import EventStore
 from ..text import encodable
-from .transcript import AnyItem, Step, TranscriptBuilder, Use
+from .builder import TranscriptBuilder
+from .transcript import AnyItem, Step, Use
 
 _log = logging.getLogger(__name__)
 
@@ -129,7 +130,7 @@ class _Writing:
         if self._recorder.incomplete is not None:
             return
         about = {} if item is None else msgspec.to_builtins(item, str_keys=True)
-        line = {"type": record, "time": at, "session": self._session_id, **about, **more}
+        line = {"type": record, "time": at, "session": self._session_id, "event": self._last, **about, **more}
         try:
             self._file.write(msgspec.json.encode(line) + b"\n")
             self._file.flush()

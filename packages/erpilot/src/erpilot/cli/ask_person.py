@@ -53,7 +53,7 @@ async def ask_person(desk: Desk, lines: Lines, question: Question) -> Answer:
 def read_answer(written: str) -> Answer | None:
     """``y``, ``n`` or ``n REASON``, in words of both languages; None when it is neither."""
     word, _, rest = written.strip().partition(" ")
-    word = word.lower().rstrip(".!。！,，")
+    word = word.lower().rstrip(".!。！,，:：")
     if word in _YES and not rest.strip():
         return Answer(True)
     if word in _NO:

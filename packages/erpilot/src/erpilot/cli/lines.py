@@ -72,7 +72,7 @@ class Lines:
             facts.append(self.texts("cut_output", total=use.total))
         mark = "✓" if use.ok else "✗" if use.ok is False else "…"
         head = f"{mark} {mark_line(use.tool)}({self.cut(arguments_text(use.arguments))})"
-        lines: list[Line] = [(f"{head} {' · '.join([*facts, ''])}→ {self.cut(outcome)}", style)]
+        lines: list[Line] = [(" ".join(filter(None, (head, " · ".join(facts), "→", self.cut(outcome)))), style)]
         if self.full and use.content:
             lines += [(f"  {line}", style) for line in use.content.split("\n")]
         return lines

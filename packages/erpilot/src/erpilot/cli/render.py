@@ -13,7 +13,8 @@ import msgspec
 
 from agent_core import events as ev
 from agent_core.messages import TextDelta, TextWithdrawn
-from agent_core.trace.transcript import AnyItem, Ended, Question, Remark, Step, TranscriptBuilder, Use
+from agent_core.trace.builder import TranscriptBuilder
+from agent_core.trace.transcript import AnyItem, Ended, Question, Remark, Step, Use
 
 from .lines import Line, Lines, seconds_text
 from .terminal import Terminal

@@ -64,7 +64,7 @@ def print_transcript(
                 for text, style in [*lines.failures(item), *lines.reasoning(item)]:
                     terminal.line(text, style)
                 if said := item.text or item.refusal:
-                    terminal.line(said)
+                    terminal.line(said.rstrip("\n"))
                 for text, style in lines.step(item):
                     terminal.line(text, style)
             case Use():

@@ -13,7 +13,8 @@ import msgspec
 from agent_core import events as ev
 from agent_core.codec import type_name
 from agent_core.messages import Wire
-from agent_core.trace.transcript import AnyItem, Ended, Step, TranscriptBuilder, Use
+from agent_core.trace.builder import TranscriptBuilder
+from agent_core.trace.transcript import AnyItem, Ended, Step, Use
 
 from .desk import Desk, resolve
 from .gate import HIDDEN
@@ -102,7 +103,7 @@ def _gist(desk: Desk, item: ev.Recorded) -> str:
         kept = {
             name: value
             for name, value in fields.items()
-            if name not in ("type", "v", "salt") and value not in (None, "", [], {})
+            if name not in ("type", "v", "salt") and value not in (None, "", (), {})
         }
         text = " ".join(
             f"{name}={value if isinstance(value, str) else msgspec.json.encode(value).decode()}"
@@ -143,7 +144,7 @@ def _message_text(rendered: bytes) -> str:
 
 def _tool_names(tools: bytes) -> list[str]:
     try:
-        decoded = msgspec.json.decode(tools or b"[]", type=list[dict[str, dict[str, object]]], strict=False)
-    except msgspec.MsgspecError:
+        decoded = msgspec.json.decode(tools or b"[]")
+        return [str(entry["function"]["name"]) for entry in decoded]
+    except (msgspec.MsgspecError, KeyError, TypeError):
         return []
-    return [str(entry.get("function", {}).get("name", "?")) for entry in decoded]

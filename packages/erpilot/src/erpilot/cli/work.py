@@ -13,7 +13,8 @@ from agent_core.config import LoopConfig
 from agent_core.events import Frozen
 from agent_core.loop import AgentLoop
 from agent_core.store.base import EventStore
-from agent_core.trace.transcript import AnyItem, Opened, transcript_of_log
+from agent_core.trace.builder import transcript_of_log
+from agent_core.trace.transcript import AnyItem, Opened
 from erpilot.profiles import DEFAULT, PROFILES, Profile
 from erpilot.shop.embedded.shop import EmbeddedShop
 
