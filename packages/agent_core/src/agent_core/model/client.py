@@ -19,7 +19,7 @@ from .assembly import Offer
 from .decoder import Decoder, Ending
 from .failures import Endpoint
 from .profile import DEFAULT, Profile, ProfileStore, learnt
-from .secrets import bare_url
+from .secrets import bare_url, mask
 
 if TYPE_CHECKING:
     import aiohttp
@@ -35,7 +35,8 @@ class OpenAIModel:
 
     ``base_url`` is the part before ``/chat/completions``; a query in it is kept. Times are in seconds: ``connect_timeout`` for the
     connection, ``idle_timeout`` for the first event and between two events (comments that keep a connection alive are no
-    events), ``total_timeout`` for a whole answer, None for no limit. ``options`` go into every request (``temperature``,
+    events), ``total_timeout`` for a whole answer, None for no limit. An address that no request can be sent to is refused at
+    once, with a ``ModelError``. ``options`` go into every request (``temperature``,
     ``max_tokens``, ...). What the endpoint is found not to accept is kept in ``profiles``, if given.
     """
 
@@ -54,6 +55,7 @@ class OpenAIModel:
         profiles: ProfileStore | None = None,
         **options: Any,
     ) -> None:
+        _check_address(base_url)
         self._url = _completions_url(base_url)
         self._model = model
         self._name = name or model or bare_url(base_url)
@@ -231,6 +233,18 @@ Watchdog = transport.Watchdog
 
 def _is(one: object, other: object) -> bool:
     return one is other
+
+
+def _check_address(base_url: str) -> None:
+    """Raises ``ModelError`` for what no request could be sent to."""
+    try:
+        parts = urlsplit(base_url.strip())
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        shown = mask(base_url, ()) or "(empty)"
+        raise ModelError("unreachable", f"{shown} is not the address of a model endpoint; it should look like https://host/v1.")
 
 
 def _completions_url(base_url: str) -> str:

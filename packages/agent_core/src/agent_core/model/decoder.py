@@ -222,10 +222,14 @@ class Decoder:
     def _chunk(self, chunk: dict[str, Any]) -> None:
         error = chunk.get("error")
         choices = chunk.get("choices")
+        if isinstance(choices, dict):
+            choices = [choices]
+        elif not isinstance(choices, list):
+            choices = None
         if error or (not choices and _is_flat_error(chunk)):
             self._refuse(chunk if not error else error, chunk)
             return
-        if type(choices) is list:
+        if choices is not None:
             self._chunks += 1
             for choice in choices:
                 if type(choice) is dict:
@@ -236,7 +240,7 @@ class Decoder:
         if type(usage) is dict:
             self._usage = read_usage(usage, self._usage)
         elif not choices or self._complete or not _is_plain(choices):
-            for report in reports_in(chunk, choices if isinstance(choices, list) else []):
+            for report in reports_in(chunk, choices or []):
                 self._usage = read_usage(report, self._usage)
 
     def _choice(self, choice: dict[str, Any]) -> None:
@@ -343,7 +347,7 @@ class Decoder:
         self.done = True
 
 
-def _is_plain(choices: Any) -> bool:
+def _is_plain(choices: list[Any]) -> bool:
     """Whether the choices hold nothing but deltas in the middle of an answer."""
     return all(type(one) is dict and not one.get("finish_reason") and one.keys() <= _CHOICE_KEYS for one in choices)
 
