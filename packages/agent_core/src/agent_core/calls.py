@@ -7,6 +7,7 @@ begins; each outcome is recorded as it comes.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
@@ -19,15 +20,18 @@ from .interrupt import Stopped
 from .questions import question, still_holds, tool_context
 from .state import Call, content_hash
 from .text import REPEAT_NOTICE, encodable
-from .tools.admission import Admission, Desk, Release, admit
+from .tools.admission import DOUBT, Admission, Desk, Release, admit
 from .tools.cache import Key
 from .tools.execute import Outcome, output_text, run_call
 from .tools.faults import finished_with
 from .tools.registry import Judged
-from .tools.tool import Reconciled
+from .tools.tool import Keys, Reconciled, Tool
 
 if TYPE_CHECKING:
     from .driver import Driver
+
+
+_logger = logging.getLogger(__name__)
 
 
 class _Done(Struct, frozen=True):
@@ -78,28 +82,31 @@ async def _consult(driver: Driver, admission: Admission) -> tuple[list[ev.Durabl
     found = await asyncio.gather(*(_reconcile(driver, release) for release in admission.doubtful))
     events = list(admission.events)
     for release, answer in zip(admission.doubtful, found, strict=True):
-        events += [finished_with(release.call, _DOUBT, digest=release.judged.digest), *_resolved(release, answer)]
+        events += [finished_with(release.call, DOUBT, digest=release.judged.digest), *_resolved(release, answer)]
     for questions in asked:
         events += questions
     return events, released
 
 
-_DOUBT = ev.Fault(
-    "uncertain",
-    "The call was started, then the program stopped; whether it took effect is not known.",
-    "A person has to look it up before anything is sent again.",
-)
-
-
 async def _run(
     driver: Driver, releases: list[Release], twins: list[tuple[Call, Judged, str]]
 ) -> AsyncGenerator[ev.Recorded]:
-    items: asyncio.Queue[_Done | ev.ToolProgress] = asyncio.Queue()
+    items: asyncio.Queue[_Done | ev.ToolProgress | BaseException] = asyncio.Queue()
+
+    def tell(task: asyncio.Task[None]) -> None:
+        error = RuntimeError("a call was cancelled from outside") if task.cancelled() else task.exception()
+        if error is not None:
+            items.put_nowait(error)
+
     tasks = [asyncio.create_task(_run_one(driver, release, items)) for release in releases]
+    for task in tasks:
+        task.add_done_callback(tell)
     open_count = len(tasks)
     try:
         while open_count:
             item = await driver.gate.wait(items.get())
+            if isinstance(item, BaseException):
+                raise item  # no tool's fault: those are outcomes
             if isinstance(item, ev.ToolProgress):
                 yield driver.shown(item)
                 continue
@@ -120,7 +127,9 @@ async def _run(
                 _stage_outcome(driver, left)
 
 
-async def _run_one(driver: Driver, release: Release, items: asyncio.Queue[_Done | ev.ToolProgress]) -> None:
+async def _run_one(
+    driver: Driver, release: Release, items: asyncio.Queue[_Done | ev.ToolProgress | BaseException]
+) -> None:
     loop = asyncio.get_running_loop()
     tool, call_id = release.judged.tool, release.call.call.id
 
@@ -150,13 +159,19 @@ def _keys(judged: Judged) -> tuple[list[str] | None, list[str] | None]:
     """Keys of the records that a call reads and writes; None where the tool does not say. A write that does not say is
     kept apart from other such writes of its backend."""
     tool = judged.tool
-    reads = None if tool.reads is None else [f"{tool.backend}:{key}" for key in tool.reads(**judged.values)]
+    reads = _named(tool, tool.reads, judged.values)
     if tool.tier == "READ":
         return reads, None
-    writes = (
-        [f"{tool.backend}:*"] if tool.writes is None else [f"{tool.backend}:{k}" for k in tool.writes(**judged.values)]
-    )
-    return reads, writes
+    writes = _named(tool, tool.writes, judged.values)
+    return reads, [f"{tool.backend}:*"] if writes is None else writes
+
+
+def _named(tool: Tool, keys: Keys | None, values: dict[str, Any]) -> list[str] | None:
+    try:
+        return None if keys is None else [f"{tool.backend}:{key}" for key in keys(**values)]
+    except Exception:  # what it touches is not known then
+        _logger.warning("the records of a call of %s cannot be told", tool.name, exc_info=True)
+        return None
 
 
 def _cache_key(driver: Driver, judged: Judged) -> Key:

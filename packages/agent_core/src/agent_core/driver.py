@@ -7,6 +7,7 @@ durable is in the store. There is no other code for recovery: a resumed run ente
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -15,11 +16,11 @@ from . import events as ev
 from .calls import settle
 from .config import LoopConfig, Price
 from .decide import CallModel, Finish, Idle, Note, SettleCalls, next_action
-from .errors import Conflict, Fenced
+from .errors import Conflict, Fenced, StoreError
 from .interrupt import Gate, Stopped
 from .messages import ModelClient, WireModel
 from .requests import RequestBuilder
-from .session import LEASE_SECONDS, Session
+from .session import Session
 from .step import take_step
 from .tools.cache import ResultCache
 from .tools.locks import KeyLocks
@@ -70,6 +71,8 @@ class Driver:
                                 yield item
                             return
                         case Idle():
+                            for item in await session.flush_facts():
+                                yield item
                             return
                 except Conflict:
                     continue  # somebody decided, interrupted or queued: the state is up to date again, so decide anew
@@ -82,6 +85,7 @@ class Driver:
                     self.gate = Gate()
         finally:
             heartbeat.cancel()
+            await asyncio.wait({heartbeat})
 
     async def whole_output(self, call_id: str) -> str | None:
         """The whole output of a call that the model saw only a part of."""
@@ -129,17 +133,22 @@ class Driver:
 
     async def _hold_lease(self) -> None:
         """Renews the lease, and looks whether somebody outside asked the run to stop."""
-        session, lease = self.session, self.session.lease
-        renewed = self.clock()
-        while lease is not None:
-            await asyncio.sleep(LOOK_SECONDS)
+        session = self.session
+        renewed = time.monotonic()
+        while True:
+            await asyncio.sleep(min(LOOK_SECONDS, session.lease_seconds / 3))
+            if (lease := session.lease) is None:
+                return
             try:
-                if self.clock() - renewed >= LEASE_SECONDS / 3:
-                    await session.store.renew(lease, seconds=LEASE_SECONDS)
-                    renewed = self.clock()
+                if time.monotonic() - renewed >= session.lease_seconds / 3:
+                    await session.store.renew(lease, seconds=session.lease_seconds)
+                    renewed = time.monotonic()
                 if await session.was_interrupted():
                     self.gate.stop()
             except Fenced as error:
-                self.lost = error
-                self.gate.stop()
+                if session.lease is lease:
+                    self.lost = error
+                    self.gate.stop()
                 return
+            except StoreError:
+                continue  # if it lasts, the next append says so

@@ -57,6 +57,10 @@ def _session_started(state: State, event: ev.SessionStarted, seq: int, item: ev.
     state.session_id, state.salt = item.session_id, event.salt
     state.owner, state.tenant, state.profile, state.parent = event.owner, event.tenant, event.profile, event.parent
     if event.parent is not None:  # a fork: the conversation comes along, what is open and what was trusted does not
+        for call in state.entries[-1].calls if state.entries else ():
+            if call.result is None:
+                _cut_off(call, state.run, seq)
+            call.status = "done"
         state.run, state.queue, state.grants = None, [], {}
         state.manifest, state.manifest_seq = [], 0
 
@@ -68,7 +72,9 @@ def _run_started(state: State, event: ev.RunStarted, item: ev.Recorded, contents
     if before is not None and event.resumes == before.run_id:
         run.steps, run.calls, run.usage, run.cost = before.steps, before.calls, before.usage, before.cost
         run.repeats, run.refused, run.nudged = before.repeats, before.refused, before.nudged
-        run.trail = before.trail
+        run.trail, run.flags, run.active = before.trail, before.flags, before.active
+        if before.end is None:  # it was cut short: what had been decided about its end still holds
+            run.interrupted, run.ending = before.interrupted, before.ending
     state.run = run
 
 
@@ -76,7 +82,12 @@ def _user_message(state: State, event: ev.UserMessage, seq: int, item: ev.Record
     _add(state, seq, Message("user", message_text(event.content, event.context)))
     if event.client_message_id is not None:
         state.said[event.client_message_id] = digest_parts(event.content)
-        state.queue = [queued for queued in state.queue if queued.client_message_id != event.client_message_id]
+    for queued in state.queue:
+        if queued.client_message_id == event.client_message_id and (
+            event.client_message_id is not None or queued.content == event.content
+        ):
+            state.queue.remove(queued)
+            break
 
 
 def _message_queued(state: State, event: ev.MessageQueued, seq: int, item: ev.Recorded) -> None:
@@ -238,12 +249,12 @@ def _compacted(state: State, event: ev.ContextCompacted, seq: int, item: ev.Reco
 
 def _rolled_back(state: State, event: ev.RolledBack, seq: int, item: ev.Recorded) -> None:
     state.entries = [entry for entry in state.entries if entry.seq <= event.to_seq]
-    state.run, state.manifest, state.manifest_seq = None, [], 0
     for entry in state.entries:
         for call in entry.calls:
             if call.result is None or call.result_seq > event.to_seq:
-                _give_result(call, CANCELLED, seq)
+                _cut_off(call, state.run, seq)
                 call.status = "done"
+    state.run, state.manifest, state.manifest_seq = None, [], 0
 
 
 def _interrupted(state: State, event: ev.RunInterrupted, seq: int, item: ev.Recorded) -> None:
@@ -256,7 +267,11 @@ def _loop_end(state: State, event: ev.LoopEnd, seq: int, item: ev.Recorded) -> N
         state.run.end = event
 
 
-CANCELLED = '{"error":{"type":"cancelled","message":"The call was not carried out: the run was stopped before it."}}'
+_CANCELLED = '{"error":{"type":"cancelled","message":"The call was not carried out: the run was stopped before it."}}'
+_UNCERTAIN = (
+    '{"error":{"type":"uncertain","message":"The conversation was taken up from before the end of this call; it may '
+    'have taken effect.","hint":"Look the record up before you try again."}}'
+)
 
 _HANDLERS: dict[type, Any] = {
     ev.SessionStarted: _session_started,
@@ -290,6 +305,12 @@ def _add(state: State, seq: int, message: Message) -> Entry:
 def _give_result(call: Call, content: str, seq: int) -> None:
     call.result = Message("tool", content, tool_call_id=call.call.id)
     call.result_seq, call.tokens = seq, estimate_message(call.result)
+
+
+def _cut_off(call: Call, run: Run | None, seq: int) -> None:
+    """The result of a call whose own lies outside of this conversation."""
+    harmless = not call.attempts or (run is not None and run.rules(call.call.name).tier == "READ")
+    _give_result(call, _CANCELLED if harmless else _UNCERTAIN, seq)
 
 
 def _clip_entry(entry: Entry, keep: int) -> None:

@@ -7,6 +7,7 @@ state lives in the log alone, so any process can go on with any session.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
@@ -20,11 +21,11 @@ from .commands import Outcome, decision, interruption, resolution, revocation
 from .config import LoopConfig, Price
 from .decide import close_calls, waits
 from .driver import Driver
-from .errors import Refused
+from .errors import Refused, StoreError
 from .messages import ModelClient, WireModel
 from .permission import leaks
 from .requests import RequestBuilder, environment
-from .session import Session, new_salt, new_session, open_session
+from .session import LEASE_SECONDS, Session, new_salt, new_session, open_session
 from .state import State, digest_parts
 from .store.base import EventStore
 from .store.memory import MemoryStore
@@ -44,7 +45,8 @@ class AgentLoop:
 
     One object serves any number of sessions at once; one session is driven by one run at a time, over all processes.
     ``known_tools`` exist but are not offered: a misspelled name is never taken for an offered tool when one of them was
-    meant. Raises ``ValueError`` for a set of tools or rules that must not be used.
+    meant. ``lease_seconds``: how long a driver that says nothing is still believed to be there. Raises ``ValueError``
+    for a set of tools or rules that must not be used.
     """
 
     def __init__(
@@ -57,8 +59,10 @@ class AgentLoop:
         config: LoopConfig | None = None,
         price: Price | None = None,
         clock: Callable[[], float] = time.time,
+        lease_seconds: float = LEASE_SECONDS,
     ) -> None:
         self.model, self.price, self.clock = model, price, clock
+        self._lease_seconds = lease_seconds
         self._wire_model = model if isinstance(model, WireModel) else None
         self.config = LoopConfig() if config is None else config
         self.registry = _registry(tuple(tools), known_tools, self.config)
@@ -173,9 +177,11 @@ class AgentLoop:
             session = new_session(self.store, new_session_id())
         else:
             session = await open_session(self.store, session_id)
-            await session.acquire()
+        session.lease_seconds = self._lease_seconds
         driver: Driver | None = None
         try:
+            if session_id is not None:
+                await session.acquire()
             salt = session.state.salt if started is None else started.salt
             builder = RequestBuilder(self.model, self._wire_model, self.registry, self.config.options, salt)
             builder.sent(session.state.manifest)
@@ -198,7 +204,8 @@ class AgentLoop:
                     yield item
         except (GeneratorExit, asyncio.CancelledError):
             if driver is not None:
-                await driver.record_interruption("the reader went away")
+                with contextlib.suppress(StoreError):  # what goes wrong here is met again by whoever resumes
+                    await driver.record_interruption("the reader went away")
             raise
         finally:
             if driver is not None and self._drivers.get(session.session_id) is driver:
@@ -251,8 +258,9 @@ def new_run_id() -> str:
 def _resumption(state: State, begins: ev.RunStarted, now: float) -> list[ev.DurableEvent]:
     """What has to be appended before a session can go on; nothing when it can, or when there is nothing to do."""
     run = state.run
-    if run is None:
-        return [begins] if state.entries and state.entries[-1].message.role != "assistant" else []
+    if run is None:  # a fork, or rolled back
+        answered = not state.entries or (state.entries[-1].message.role == "assistant" and not state.entries[-1].calls)
+        return [] if answered else [begins]
     if run.end is None:
         same = run.environment_name == begins.environment
         return [] if same else [msgspec.structs.replace(begins, resumes=run.run_id)]

@@ -7,12 +7,15 @@ made anew.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from . import events as ev
-from .errors import Conflict, UnknownSession
+from .codec import encode
+from .errors import Conflict, StoreError, UnknownSession
 from .failpoint import failpoint
 from .fold import apply
 from .state import State
@@ -46,11 +49,14 @@ class Session:
         self.store, self.session_id = store, session_id
         self.state = State(session_id=session_id)
         self.lease: Lease | None = None
+        self.lease_seconds = LEASE_SECONDS
         self._stored = 0
         self._staged: list[tuple[ev.Recorded, bool]] = []
         self._new_contents: dict[str, bytes] = {}
         self._contents = _Contents()
         self._foreign: list[ev.Recorded] = []
+        self._doubtful = 0
+        """How much of what is staged may be stored already: the append was no longer waited for."""
 
     def stage(
         self, events: Sequence[ev.DurableEvent], *, fact: bool = False, contents: Mapping[str, bytes] | None = None
@@ -86,17 +92,16 @@ class Session:
                 release=release,
             )
         except Conflict:
-            facts = [item.event for item, fact in self._staged if fact]
-            await self._rebuild()
-            for fact_event in facts:
-                if not self._is_stale(fact_event):
-                    self.stage([fact_event], fact=True)  # type: ignore[list-item]
+            await self._restage()
+            raise
+        except asyncio.CancelledError:
+            self._doubtful = len(events)
             raise
         failpoint("after_append", events)
         if release:
             self.lease = None
         self._stored = self.state.seq
-        self._staged, self._new_contents = [], {}
+        self._staged, self._new_contents, self._doubtful = [], {}, 0
         return [*self._take_foreign(), *recorded]
 
     async def flush_facts(self) -> list[ev.Recorded]:
@@ -143,7 +148,13 @@ class Session:
 
     async def acquire(self) -> None:
         """Takes the lease of a stored session and catches up; raises ``Busy``."""
-        self.lease = await self.store.acquire(self.session_id, seconds=LEASE_SECONDS)
+        taking = asyncio.ensure_future(self.store.acquire(self.session_id, seconds=self.lease_seconds))
+        try:
+            self.lease = await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            with contextlib.suppress(StoreError):
+                self.lease = await taking  # so that it is given back, and not left to expire
+            raise
         await self.catch_up()
 
     async def close(self) -> None:
@@ -152,10 +163,23 @@ class Session:
             lease, self.lease = self.lease, None
             await self.store.release(lease)
 
+    async def _restage(self) -> None:
+        """Puts the facts among what was staged behind what is stored by now; contents are kept for them."""
+        staged, doubtful = self._staged, self._doubtful
+        met = len(self._foreign)
+        await self._rebuild()
+        if doubtful:
+            first = [encode(item.event) for item in self._foreign[met : met + doubtful]]
+            if first == [encode(item.event) for item, _ in staged[:doubtful]]:
+                staged = staged[doubtful:]
+        for item, fact in staged:
+            if fact and not self._is_stale(item.event):
+                self.stage([item.event], fact=True)  # type: ignore[list-item]
+
     async def _rebuild(self) -> None:
         """The state from what is stored alone, since what was staged on top of it is void."""
         before = self._stored
-        self._staged, self._new_contents, self._stored = [], {}, 0
+        self._staged, self._stored, self._doubtful = [], 0, 0
         self.state = State(session_id=self.session_id)
         async for item in self.store.read(self.session_id):
             await self._fetch(item)

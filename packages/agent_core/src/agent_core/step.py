@@ -31,6 +31,7 @@ from .messages import (
 )
 from .model.retry import delay
 from .state import Run
+from .text import encodable
 
 if TYPE_CHECKING:
     from .driver import Driver
@@ -130,9 +131,9 @@ class _Turn:
         assert end is not None, "only a complete stream makes a message"
         return ev.AssistantMessage(
             step=step,
-            content="".join(self.text) or None,
+            content=encodable("".join(self.text)) or None,
             tool_calls=_unique(self.calls, taken),
-            reasoning="".join(self.reasoning) or None,
+            reasoning=encodable("".join(self.reasoning)) or None,
             finish_reason=end.finish_reason,
             raw_finish_reason=end.raw_finish_reason,
             refusal=end.refusal,

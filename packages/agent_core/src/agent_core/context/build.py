@@ -74,15 +74,22 @@ def compaction(state: State, policy: ContextPolicy, system_prompt: str, tool_tok
 
 def _clipping(state: State, policy: ContextPolicy) -> ContextCompacted | None:
     limit = int(policy.budget_tokens * policy.clip_share)
-    too_large = [entry for entry in state.entries if _largest(entry) > limit]
+    texts = [(estimate_text(text), len(text), entry.seq) for entry in state.entries for text in _texts(entry)]
+    too_large = [one for one in texts if one[0] > limit and _kept(one, limit) + _NOTICE < one[1]]
     if not too_large:
         return None
-    longest = max(_longest(entry) for entry in too_large)
-    largest = max(_largest(entry) for entry in too_large)
-    keep = max(200, int(longest * limit / largest * 0.8))
-    if keep >= longest:
-        return None
-    return ContextCompacted(kind="clipped", from_seq=too_large[0].seq, to_seq=too_large[-1].seq, keep=keep)
+    places = [seq for _, _, seq in too_large]
+    keep = _kept(max(too_large), limit)
+    return ContextCompacted(kind="clipped", from_seq=min(places), to_seq=max(places), keep=keep)
+
+
+_NOTICE = 200
+"""Characters, more than the notice of a clipping takes: a text is clipped only where that makes it shorter."""
+
+
+def _kept(text: tuple[int, int, int], limit: int) -> int:
+    tokens, length, _ = text
+    return int(length * limit / tokens * 0.8)
 
 
 def _dropping(state: State, policy: ContextPolicy, system_prompt: str, tool_tokens: int) -> ContextCompacted | None:
@@ -105,10 +112,7 @@ def _fixed_tokens(state: State, system_prompt: str, tool_tokens: int) -> int:
     return PER_MESSAGE + estimate_text(_system(state, system_prompt)) + tool_tokens
 
 
-def _largest(entry: Entry) -> int:
-    return max([entry.tokens, *(call.tokens for call in entry.calls)])
-
-
-def _longest(entry: Entry) -> int:
-    texts = [entry.message.content, *(call.result.content for call in entry.calls if call.result is not None)]
-    return max(len(text or "") for text in texts)
+def _texts(entry: Entry) -> list[str]:
+    """What of an entry can be clipped: its text and the results of its calls."""
+    results = [call.result.content for call in entry.calls if call.result is not None]
+    return [text for text in (entry.message.content, *results) if text]

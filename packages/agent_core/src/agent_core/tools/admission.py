@@ -61,6 +61,11 @@ class Admission(Struct):
     """Calls that a crash left open and that may not simply run again."""
 
 
+DOUBT = ev.Fault(
+    "uncertain",
+    "The call was started, then the program stopped; whether it took effect is not known.",
+    "A person has to look it up before anything is sent again.",
+)
 _USE_THAT = "Use the result of that call."
 
 
@@ -90,6 +95,9 @@ def idempotency_key(session_id: str, call: Call) -> str:
 
 
 def _admit_one(state: State, run: Run, call: Call, desk: Desk, batch: _Batch, admission: Admission) -> None:
+    if call.attempts and call.status != "approved":
+        _admit_again(state, run, call, desk, admission)
+        return
     if batch.ended:
         fault = ev.Fault("cancelled", "The run was ended by a guard before this call.")
         admission.events.append(finished_with(call, fault))
@@ -103,9 +111,6 @@ def _admit_one(state: State, run: Run, call: Call, desk: Desk, batch: _Batch, ad
         admission.events.append(finished_with(call, verdict))
         return
     release = Release(call, verdict, call.attempts + 1, idempotency_key(state.session_id, call))
-    if call.attempts and call.status != "approved":  # a crash left it open
-        (admission.release if verdict.tool.repeatable else admission.doubtful).append(release)
-        return
     if not call.attempts and (limit := _over_limit(state, run, call, batch)) is not None:
         admission.events += limit
         return
@@ -136,6 +141,20 @@ def _admit_one(state: State, run: Run, call: Call, desk: Desk, batch: _Batch, ad
     batch.calls += 1
     batch.released[key] = call.call.id
     admission.release.append(release)
+
+
+def _admit_again(state: State, run: Run, call: Call, desk: Desk, admission: Admission) -> None:
+    """A call that a crash left open: it may only run again as exactly what was begun, and where that is safe."""
+    verdict = desk.judge(call.call)
+    if isinstance(verdict, ev.Fault) or verdict.digest != call.digest:
+        if run.rules(call.call.name).tier != "READ":
+            admission.events.append(finished_with(call, DOUBT, digest=call.digest or ""))
+            return
+        if isinstance(verdict, ev.Fault):
+            admission.events.append(finished_with(call, verdict))
+            return
+    release = Release(call, verdict, call.attempts + 1, idempotency_key(state.session_id, call))
+    (admission.release if verdict.tool.repeatable else admission.doubtful).append(release)
 
 
 def _decided(call: Call, now: float) -> ev.Fault | None:

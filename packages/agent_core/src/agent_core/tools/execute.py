@@ -15,7 +15,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -31,6 +31,8 @@ from .tool import Tier, Tool, ToolContext
 
 _logger = logging.getLogger(__name__)
 _LOOK_UP = "Look the record up before you try again."
+_GRACE = 1.0
+"""Seconds that a tool has to clean up after it was cancelled."""
 _RETRY_WAIT = 0.2
 """Seconds before a call is run again; doubles."""
 
@@ -82,7 +84,7 @@ async def _attempt(tool: Tool, values: dict[str, Any], context: ToolContext) -> 
     limit = asyncio.timeout(tool.timeout)
     try:
         async with limit:
-            result = await _call(tool.handler, tool.bind(values, _watched(tool, context, limit)))
+            result = await _leaving_behind(_call(tool.handler, tool.bind(values, _watched(tool, context, limit))))
         return encodable(output_text(result)), None, False
     except TimeoutError:
         message = f"{tool.name} {_overdue(tool) if limit.expired() else 'timed out'}."
@@ -90,10 +92,26 @@ async def _attempt(tool: Tool, values: dict[str, Any], context: ToolContext) -> 
     except ToolError as error:
         transient = error.retry or error.type == "timeout"
         return "", Fault(error.type, encodable(error.message), error.hint and encodable(error.hint)), transient
-    except Exception as error:
+    except asyncio.CancelledError:
+        if (task := asyncio.current_task()) is not None and task.cancelling():
+            raise
+        return "", Fault("execution", f"{tool.name} gave up its own work.", "Go on without it."), True
+    except (Exception, SystemExit) as error:
         _logger.warning("tool %s failed", tool.name, exc_info=True)
         message = encodable(f"{tool.name} failed: {_sentence(error)}")
         return "", Fault("execution", message, "Check the arguments, or go on without it."), True
+
+
+async def _leaving_behind(work: Awaitable[Any]) -> Any:
+    """The result of ``work``, which is left behind when it goes on after it was cancelled: whoever waits goes on."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait({task}, timeout=_GRACE)
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        raise
 
 
 def _watched(tool: Tool, context: ToolContext, limit: asyncio.Timeout) -> ToolContext:
@@ -175,7 +193,7 @@ def _encode_other(value: Any) -> Any:
     return str(value)
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: BaseException) -> str:
     """The first line of what the error says; its kind when it says nothing."""
     lines = str(error).strip().splitlines()
     return (lines[0][:300] if lines else "") or type(error).__name__
