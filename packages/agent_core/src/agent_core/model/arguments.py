@@ -28,6 +28,7 @@ _TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _PYTHON_WORDS = {"true": "True", "false": "False", "null": "None", "True": "True", "False": "False", "None": "None"}
+_PLACEHOLDERS = re.compile(r"(?:\{\}\s*)*")
 _DEEPEST_UNWRAPPING = 4
 
 
@@ -80,8 +81,7 @@ def judge(fragments: Sequence[str]) -> Judgement:
     if candidate is not None:
         return Judgement(_text(candidate), repaired=True, raw=joined)
     beginning = joined[_LEAD.match(joined).end() :]  # type: ignore[union-attr]
-    while beginning.startswith("{}") and beginning[2:].strip():
-        beginning = beginning[2:].lstrip()
+    beginning = beginning[_PLACEHOLDERS.match(beginning).end() :]  # type: ignore[union-attr]
     error: ArgumentsError = "truncated" if is_json_beginning(beginning) else "invalid_json"
     return Judgement("{}", error=error, raw=joined)
 
@@ -127,8 +127,9 @@ def _sent_again(fragments: Sequence[str], joined: str) -> dict[str, Any] | None:
             return value
     found = objects_in(joined)
     if len(found) < 2:
-        if len(fragments) > 2 and not _object(fragments[0]) and fragments[0].strip() == "{}":
-            return _sent_again(fragments[1:], joined[len(fragments[0]) :])
+        if len(fragments) > 2 and fragments[0].strip() == "{}":
+            real = [fragment for fragment in fragments if fragment.strip() != "{}"]
+            return _sent_again(real, "".join(real)) if len(real) > 1 else None
         return None
     told = found
     while len(told) > 1 and told[0] == {}:

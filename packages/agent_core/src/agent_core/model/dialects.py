@@ -45,7 +45,7 @@ _INVOKE_PARAMETER = re.compile(
     r"(?=\s*(?:<(?:[a-z]+:)?parameter\s|</(?:[a-z]+:)?invoke>))",
     re.DOTALL,
 )
-_KEY_VALUE = re.compile(r"\s*<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>(?=\s*(?:<arg_key>|</tool_call>|$))", re.DOTALL)
+_KEY_VALUE = re.compile(r"\s*<((?:longcat_)?)arg_key>(.*?)</\1arg_key>\s*<\1arg_value>(.*?)</\1arg_value>(?=\s*(?:<\1arg_key>|</\1tool_call>|$))", re.DOTALL)
 _DSML = re.compile(rf"<(/?)\s*{BARS}{{1,2}}\s*DSML\s*{BARS}{{1,2}}\s*")
 _SEPARATOR = re.compile(rf"{_MARK_OPEN}tool{_GAP}(?:sep|call{_GAP}argument{_GAP}begin){_MARK_CLOSE}")
 _CALL_BEGIN = re.compile(rf"\s*{_MARK_OPEN}tool{_GAP}call{_GAP}begin{_MARK_CLOSE}")
@@ -63,10 +63,16 @@ Block = tuple[list[Written], int]
 def container(text: str, start: int, closer: str) -> Block | None:
     """A block whose inside may have any of the usual layouts, up to the mark ``closer`` (a pattern)."""
     block = body(text, start)
-    if block is None:
+    if block is not None and (end := re.compile(rf"\s*(?:{closer})", re.IGNORECASE).match(text, block[1])):
+        return block[0], end.end()
+    if text[start:].lstrip()[:1] not in ("{", "["):
         return None
-    end = re.compile(rf"\s*(?:{closer})", re.IGNORECASE).match(text, block[1])
-    return (block[0], end.end()) if end else None
+    end = re.compile(closer, re.IGNORECASE).search(text, start)
+    verdict = judge([text[start : end.start()]]) if end else None
+    if end is None or verdict is None or not verdict.repaired:
+        return None
+    calls = from_json(read_json(verdict.arguments))
+    return (calls, end.end()) if calls else None
 
 
 def body(text: str, position: int) -> Block | None:
@@ -186,7 +192,7 @@ def python_calls(text: str, position: int) -> Block | None:
                 arguments = {keyword.arg or "": ast.literal_eval(keyword.value) for keyword in node.keywords}
             except (ValueError, TypeError, RecursionError, MemoryError):
                 return None
-            calls.append(Written(ast.unparse(node.func), arguments))
+            calls.append(Written(ast.unparse(node.func).removesuffix(".call"), arguments))
     return (calls, len(text)) if calls else None
 
 
@@ -294,6 +300,7 @@ def _named_unit(text: str, position: int) -> Block | None:
 def _elements(pattern: re.Pattern[str], text: str, position: int) -> tuple[dict[str, Any], int]:
     values: dict[str, Any] = {}
     while (element := pattern.match(text, position)) is not None:
-        values[element.group(1).strip()] = element.group(2)
+        *_, key, value = element.groups()
+        values[key.strip()] = value
         position = element.end()
     return values, position

@@ -202,14 +202,15 @@ def _parameter(told: _Told) -> str | None:
     for pattern in wordings.PARAMS:
         if match := pattern.search(told.message):
             name = _leaf(match.group(1))
-            if name and name.lower() not in _NO_NAMES:
+            of_model = re.search(rf"model\s+[\"'`]?{re.escape(match.group(1))}", told.message, re.IGNORECASE)
+            if name and name.lower() not in _NO_NAMES and not of_model:
                 return name
     return None
 
 
 _NO_NAMES = frozenset(
     "the a an is are was were for with this that value values parameter parameters field fields property argument request json payload "
-    "model type input inputs it not by in of to true false null none string number object array invalid unknown supplied provided".split()
+    "model streaming type input inputs it not by in of to true false null none on string number object array invalid unknown supplied provided".split()
 )
 
 

@@ -26,7 +26,7 @@ _THINKING = {
 _CLOSERS = tuple(closer for closer in _THINKING.values() if closer.startswith("<"))
 _LONGEST_TAG = 16
 _MARKS = (
-    "<toolcall", "<functioncall", "<function=", "<function(", "<dsml", "<pythontag", "<pythonstart", "<invoke", "<tooluse",
+    "<toolcall", "<longcattoolcall", "<functioncall", "<function=", "<function(", "<dsml", "<pythontag", "<pythonstart", "<invoke", "<tooluse",
     "<toolcode", "<tools>", "<startaction", "<actionstart", "[toolcalls]", "[toolrequest]",
 )  # fmt: skip
 _IGNORED_IN_MARKS = re.compile(r"[|｜¦∣│┃\s_▁]+")
@@ -34,6 +34,7 @@ _NAMESPACE = re.compile(r"<[a-z]{1,12}:")
 _MAYBE_NAMESPACE = re.compile(r"<[a-z]{1,12}\Z")
 _HARMONY = ("<|start|>", "<|channel|>")
 _SHORTEST_SNAPSHOT = 16
+_SHORTEST_STUMP = 7
 _FENCE_LANGUAGES = ("", "json", "jsonc", "tool_code", "tool_call", "tool_calls", "tool", "function_call")
 _CALL_KEYS = ("type", "id", "name", "arguments", "parameters")
 _FIRST_KEY = re.compile(r"\{\s*(?:\"([^\"]*)(\")?)?")
@@ -110,7 +111,8 @@ class TextChannel:
             self._reason(self._held)
             self._held = ""
         shown = "".join(self._content)
-        full = f"{shown}{''.join(self._channel)}{self._held}"
+        stump = self._held if _is_stump(self._held) and self._watch and self._state == "plain" else ""
+        full = f"{shown}{''.join(self._channel)}{'' if stump else self._held}"
         if self._orphan_allowed and self._channel:
             full = self._split_orphan(full)
             shown = "".join(self._content)
@@ -118,6 +120,8 @@ class TextChannel:
             found = Found(full, [])
         else:
             found = find(full)
+        if stump:
+            found.unfinished = True
         if found.reasoning:
             self._reason(found.reasoning)
         final = found.text
@@ -310,6 +314,12 @@ def _is_call_mark(text: str) -> str:
     folded = _NAMESPACE.sub("<", _IGNORED_IN_MARKS.sub("", text).lower(), count=1)
     verdict = _is_mark(folded, _MARKS)
     return "maybe" if verdict == "no" and _MAYBE_NAMESPACE.match(folded) else verdict
+
+
+def _is_stump(text: str) -> bool:
+    """Whether the end of a text is the beginning of a mark for a call, and can hardly be anything else."""
+    folded = _IGNORED_IN_MARKS.sub("", text).lower()
+    return len(folded) >= _SHORTEST_STUMP and any(mark.startswith(folded) for mark in _MARKS)
 
 
 def _may_be_call(text: str) -> str:

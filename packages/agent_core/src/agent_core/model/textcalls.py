@@ -19,7 +19,7 @@ from . import dialects
 from .dialects import BARS, Block, Written
 from .names import resolve
 
-_WORDS = r"tool_calls?|toolcalls?|function_calls?|functioncalls?|tool_code|tool_use|tools"
+_WORDS = r"(?:longcat_)?tool_calls?|toolcalls?|function_calls?|functioncalls?|tool_code|tool_use|tools"
 _OPENING = re.compile(
     rf"""
       (?P<section><{BARS}{{1,2}}\s*tool[\s_▁]*calls(?:[\s_▁]*section)?[\s_▁]*begin\s*{BARS}{{1,2}}>)
@@ -47,6 +47,7 @@ _HARMONY = re.compile(
 )
 _HARMONY_START = re.compile(rf"\s*<{BARS}(?:start|channel){BARS}>")
 _ADDRESSEE = re.compile(r"\bto=([\w.\-:/]+)")
+_LEFTOVER = re.compile(r"\s*</(?:tool_call|tool_calls|function_calls)>")
 _WHOLE_FENCE = re.compile(r"\s*```([\w-]*)[ \t]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _CALL_KEYS = frozenset({"type", "id", "name", "arguments", "parameters"})
 _BEGUN = re.compile(r"\s*(?:\Z|[{\[<]|```)")
@@ -160,7 +161,11 @@ def _read(text: str, opening: re.Match[str]) -> Block | None:
         case "action":
             return dialects.container(text, end, rf"<{BARS}(?:END_ACTION|action_end){BARS}>")
         case "function" | "invoke":
-            return dialects.body(text, end)
+            block = dialects.body(text, end)
+            if block is None:
+                return None
+            leftover = _LEFTOVER.match(text, block[1])  # of a container whose opening tag was lost
+            return block[0], leftover.end() if leftover else block[1]
     word = re.escape(opening["word"])
     namespace = re.escape(opening["namespace"] or "")
     block = dialects.container(text, end, rf"</{BARS}{{0,2}}{namespace}{word}{BARS}{{0,2}}>|<{BARS}{{1,2}}/{word}{BARS}{{1,2}}>")
@@ -238,7 +243,7 @@ def _is_begun(text: str, opening: re.Match[str], names: Mapping[str, str]) -> bo
     if word is None:
         return False
     at_end = not rest[word.end() :].strip()
-    if resolve(word.group(1), names) is not None:
+    if resolve(word.group(1).removesuffix(".call"), names) is not None:
         return at_end or rest[word.end() :].lstrip()[:1] in "<{[("
     return at_end and any(name.startswith(word.group(1)) for name in names)
 
@@ -275,7 +280,9 @@ def _harmony(text: str, tools: Mapping[str, ToolSchema], names: Mapping[str, str
     reasoning: list[str] = []
     calls: list[tuple[str, Written]] = []
     unfinished = False
+    end = 0
     for segment in _HARMONY.finditer(text):
+        end = segment.end()
         header = f"{segment['role'] or ''} {segment['header']}"
         words = segment["header"].split()
         addressee = _ADDRESSEE.search(header)
@@ -293,6 +300,7 @@ def _harmony(text: str, tools: Mapping[str, ToolSchema], names: Mapping[str, str
             reasoning.append(content)
         else:
             shown.append(content)
+    unfinished = unfinished or _ADDRESSEE.search(text, end) is not None
     return Found("\n".join(part.strip() for part in shown), calls, "\n".join(reasoning), unfinished)
 
 

@@ -51,7 +51,7 @@ OVERLOAD = _any(
     r"服务繁忙|系统繁忙|模型繁忙|负载",
 )
 OVERFLOW_CODES = frozenset(
-    {"context_length_exceeded", "exceed_context_size_error", "context_window_exceeded", "string_above_max_length",
+    {"context_length_exceeded", "exceed_context_size_error", "context_window_exceeded", 
      "model_context_window_exceeded", "request_too_large", "input_too_long", "prompt_too_long", "context_too_long",
      "max_tokens_exceeded", "tokens_limit_reached"}
 )  # fmt: skip
@@ -69,6 +69,7 @@ OVERFLOW = _any(
     r"(?:request|payload|body)(?: entity)? (?:is )?too large",
     r"larger than the (?:maximum|model|context)|prompt contains \d+ tokens|maximum number of (?:input )?tokens",
     r"max_model_len|n_ctx|kv cache",
+    r"tokens \+ .{0,40}must be (?:<=|less|at most)",
     r"(?:输入|上下文|提示词|请求|文本|tokens?).{0,20}(?:超过|超出|过长|太长|超长)|(?:超过|超出).{0,20}(?:最大|上下文|长度)",
 )
 AUTH = _any(
@@ -144,8 +145,8 @@ UNSUPPORTED = _any(
     r"cannot find field", r"is not allowed|not allowed", r"only .{1,24} (?:is|are) allowed", r"may only be", r"does not accept", r"deprecated", r"not (?:a )?(?:valid|known|recognized) (?:parameter|field|argument|property|option)",
     r"invalid (?:parameter|field|property)", r"no longer supported", r"not available (?:for|with|in)", r"invalid \w+: ", r"must be (?:set to )?(?:1|default)\b", r"不支持|未知参数",
 )  # fmt: skip
-_Q = r"[\"'`\\“‘]{1,2}"
-_E = r"[\"'`\\”’]{1,2}"
+_Q = r"(?:[\"'`\\“‘]{1,2})"
+_E = r"(?:[\"'`\\”’]{1,2})"
 _PARAM = r"([A-Za-z_][\w.\[\]]*)"
 PARAMS: tuple[re.Pattern[str], ...] = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -155,6 +156,7 @@ PARAMS: tuple[re.Pattern[str], ...] = tuple(
         rf"(?:property|param\w*|field|argument|option|key|setting)\s+{_Q}?{_PARAM}{_E}?\s+(?:is|are|was|not|does|has)\b",
         rf"\(\s*{_Q}{_PARAM}{_E}\s+(?:was|were)\s+unexpected",
         rf"support(?:ed)?\s+(?:the\s+)?(?:param\w*|field|argument)s?\s*:?\s*\[?\s*{_Q}?{_PARAM}",
+        rf"(?:argument|param\w*|field|option)s? not (?:supported|allowed|recognized)[^:]{{0,40}}:\s*{_Q}?{_PARAM}",
         rf"keyword argument\s+{_Q}{_PARAM}{_E}",
         r"invalid\s+([a-z_]+)\s*:",
         rf"^\W*{_PARAM}\s*:\s*(?:extra|unknown|unsupported|unexpected|additional)",
