@@ -11,8 +11,9 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from agent_core import RetryPolicy
 from agent_core import events as ev
-from agent_core.config import ContextPolicy, LoopConfig, RetryPolicy
+from agent_core.config import ContextPolicy, LoopConfig
 from agent_core.errors import ModelError, Refused, ToolError
 from agent_core.fold import fold
 from agent_core.loop import AgentLoop

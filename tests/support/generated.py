@@ -53,17 +53,21 @@ def _of_hint(hint: Any) -> st.SearchStrategy[Any]:
     return simple[hint]
 
 
+def _as_tuple(items: list[ToolCall]) -> tuple[ToolCall, ...]:
+    return tuple(items)
+
+
 @cache
 def structs(cls: type[msgspec.Struct]) -> st.SearchStrategy[Any]:
     """Any value of a struct; call ids come from a small pool, so that events of one log concern each other."""
-    fields = {}
+    fields: dict[str, st.SearchStrategy[Any]] = {}
     for name, hint in get_type_hints(cls).items():
         if name == "v":
             continue
         if name == "call_id":
             fields[name] = st.sampled_from(CALL_IDS)
         elif name == "tool_calls":
-            fields[name] = st.lists(_calls(), max_size=3, unique_by=lambda call: call.id).map(tuple)
+            fields[name] = st.lists(_calls(), max_size=3, unique_by=lambda call: call.id).map(_as_tuple)
         elif name == "environment":
             fields[name] = st.just(ENVIRONMENT_NAME)
         elif name == "run_id":

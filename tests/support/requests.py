@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import msgspec
@@ -60,7 +61,7 @@ async def check_requests(store: EventStore, session_id: str, *models: ScriptedMo
         for item in await log_of(store, session_id)
         if isinstance(item.event, ev.ContextCompacted | ev.RolledBack)
     ]
-    for (before, old, _), (after, new, _) in zip(requests, requests[1:], strict=False):
+    for (before, old, _), (after, new, _) in itertools.pairwise(requests):
         if not any(before < seq < after for seq in moved):
             assert new[: len(old)] == old, f"the request at {after} does not extend the one at {before}"
 
