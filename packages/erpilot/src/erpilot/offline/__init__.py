@@ -1,5 +1,64 @@
-"""The offline model: a deterministic planner that serves the shop questions it knows when no language model is connected."""
+"""The offline model: a planner behind the same boundary as any model, for the shop questions that it knows.
 
-from .model import OfflineModel
+Invariant: a function of messages and tool schemas. It calls only what is offered, and what it cannot read it says.
+"""
 
-__all__ = ["OfflineModel"]
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import msgspec
+
+from agent_core.context.tokens import estimate_message, estimate_text
+from agent_core.messages import Message, ModelEvent, StreamEnd, TextDelta, ToolCall, ToolSchema, Usage
+
+from .answer import text, write
+from .turns import Step, conversation, meant, steps
+
+_PIECE = re.compile(r"\s*[\x21-\x7e]+|\s*[^\x00-\x7f]{1,4}|\s+|.", re.DOTALL)
+
+
+class OfflineModel:
+    """Answers without a language model. Costs nothing."""
+
+    name = "offline"
+
+    async def stream_chat(
+        self, messages: Sequence[Message], tools: Sequence[ToolSchema] = (), **options: Any
+    ) -> AsyncIterator[ModelEvent]:
+        """One turn: the calls that can be made by now, or the answer in small pieces. ``options`` change nothing."""
+        move = next_move(messages, {tool.name for tool in tools})
+        place = hashlib.sha256(msgspec.json.encode(messages)).hexdigest()[:12]  # no other turn has the same messages
+        calls = [
+            ToolCall(f"offline-{place}-{at}", step.tool, json.dumps(step.arguments, ensure_ascii=False))
+            for at, step in enumerate(move if isinstance(move, list) else ())
+        ]
+        said = Message("assistant", None if calls else str(move), tuple(calls))
+        for piece in _PIECE.findall(said.content or ""):
+            yield TextDelta(text=piece)
+            await asyncio.sleep(0)
+        for call in calls:
+            yield call
+        sent = sum(map(estimate_message, messages)) + sum(estimate_text(str(tool)) for tool in tools)
+        written = estimate_message(said)
+        yield StreamEnd(Usage(sent, written, sent + written), "tool_calls" if calls else "stop")
+
+
+def next_move(messages: Sequence[Message], offered: set[str]) -> list[Step] | str:
+    """The calls to make now, or the text of the answer."""
+    asked, results = meant(conversation(messages))
+    if asked.problem:
+        said = text(asked.chinese, asked.problem, piece=asked.piece[:40])
+        return said if asked.problem.startswith("which") else said + text(asked.chinese, "help")
+    try:
+        wanted = {step.key: step for step in steps(asked, results) if step.key not in results}
+        if missing := {step.tool for step in wanted.values()} - offered:
+            return text(asked.chinese, "no_tool", tool=", ".join(sorted(missing)))
+        return list(wanted.values()) or write(asked, results)
+    except (KeyError, TypeError, AttributeError, ValueError):  # a result in another form than the tools' own
+        return text(asked.chinese, "unreadable")

@@ -7,14 +7,13 @@ is one value in one line and cannot become anything else.
 from __future__ import annotations
 
 import re
-from itertools import zip_longest
 from typing import Any
 
 from .reading import WORDS, Asked
-from .turns import Result, Results, Step, chosen, steps
+from .turns import Result, Results, chosen, steps
 
 _INHERITED = ("base_unit", "currency", "own", "shortage", "of")
-"""What a record inside another may take from it: units and the like. A quantity of the whole is none of its part."""
+"""What a record inside another takes from it: units and the like. A quantity of the whole is none of its part."""
 _FIELD, _OPTIONAL = re.compile(r"\{([?-]?)([\w.]+)\}"), re.compile(r"\[([^\]]*)\]")
 
 
@@ -28,17 +27,17 @@ def text(chinese: bool, template: str, **values: Any) -> str:
         term = WORDS["terms"].get(path.rpartition(".")[2], {}).get(str(found))
         return str(term[not chinese]) if term else "" if found is None else " ".join(str(found).split())
 
-    def filled(part: str, optional: bool) -> str:
-        for condition, path in _FIELD.findall(part):
-            there = value(path) not in ("", "False", *(("0",) if condition else ()))
-            if there is (condition == "-"):
-                if optional:
-                    return ""
-                raise KeyError(path)
-        return _FIELD.sub(lambda field: "" if field[1] else value(field[2]), part)
-
-    parts = _OPTIONAL.split(WORDS["say"][template][not chinese])
-    return "".join(filled(part, optional=at % 2 == 1) for at, part in enumerate(parts))
+    parts: list[str] = _OPTIONAL.split(WORDS["say"][template][not chinese])
+    for at, part in enumerate(parts):
+        failed = [
+            path
+            for condition, path in _FIELD.findall(part)
+            if (value(path) in ("", "False", *(["0"] if condition else []))) is (condition != "-")
+        ]
+        if failed and at % 2 == 0:
+            raise KeyError(failed[0])
+        parts[at] = "" if failed else _FIELD.sub(lambda field: "" if field[1] else value(field[2]), part)
+    return "".join(parts)
 
 
 def told(chinese: bool, plan: dict[str, Any], values: Result) -> list[str]:
@@ -46,10 +45,9 @@ def told(chinese: bool, plan: dict[str, Any], values: Result) -> list[str]:
     lines = [text(chinese, template, **values) for template in plan.get("say", ())]
     outer = {key: values[key] for key in _INHERITED if key in values}
     for inner in plan.get("then", ()):
-        for mark, record in zip_longest("①②③④⑤", values[inner["each"]], fillvalue=None):
-            if record is not None:
-                converted = record.get("unit") != record.get("base_unit", values.get("base_unit"))
-                lines += told(chinese, inner, outer | record | {"mark": mark, "converted": converted})
+        for at, record in enumerate(values[inner["each"]]):
+            converted = record.get("unit") != record.get("base_unit", values.get("base_unit"))
+            lines += told(chinese, inner, outer | record | {"mark": "①②③④⑤"[at : at + 1], "converted": converted})
     return [line for line in (*lines, *(text(chinese, each, **values) for each in plan.get("end", ()))) if line]
 
 
@@ -61,26 +59,24 @@ def write(asked: Asked, results: Results) -> str:
     for step in plan:
         result, section = results[step.key], step.tool
         if "error" in result:
-            result, section = _failure(step, result["error"]), "error"
+            about = step.arguments.get("number") or step.arguments.get("query") or (step.order or {}).get("number")
+            error = result["error"] if isinstance(result["error"], dict) else {}
+            section, result = "error", {"asked": about, "tool": step.tool, "what": step.tool} | error
         elif step.tool in ("find_products", "find_customers"):
             section, result = _match(step.tool, result), result | {"what": step.tool}
         elif step.tool == "get_order":
-            quoted = {"quoted": "price" in asked.facets, "sold": result["kind"] in ("sale", "quotation")}
-            quoted |= {"own": result["kind"] == "sale", "others": ", ".join(result["other_matches"])}
-            section, result = "get_order" if "lines" in asked.facets else "order_head", result | quoted
+            kind, others = result["kind"], ", ".join(result["other_matches"])
+            unsold = "price" in asked.facets and kind not in ("sale", "quotation")
+            section = "get_order" if "lines" in asked.facets else "order_head"
+            result = result | {"own": kind == "sale", "unsold": unsold, "others": others}
         elif step.order is not None:
             section = f"{step.tool}_of_order"
-            stock = next((results[each.key] for each in plan if each[0] == "check_stock" and each[2] is step.order), {})
             if step.tool == "get_price":
-                result = _compared(result, step.order, stock)
+                stocks = (results[each.key] for each in plan if each.tool == "check_stock" and each.order is step.order)
+                result = _compared(result, step.order, next(stocks, {}))
                 letters += ["", *told(asked.chinese, WORDS["sections"]["letter"], result)]
-        lines += told(asked.chinese, WORDS["sections"][section], result)
+        lines += told(asked.chinese, WORDS["sections"].get(section, {"say": [section]}), result)
     return "\n".join(lines + letters)
-
-
-def _failure(step: Step, error: Any) -> Result:
-    asked = step.arguments.get("number") or step.arguments.get("query") or (step.order or {}).get("number")
-    return {"asked": asked, "tool": step.tool, "what": step.tool} | (error if isinstance(error, dict) else {})
 
 
 def _match(tool: str, result: Result) -> str:
@@ -88,14 +84,13 @@ def _match(tool: str, result: Result) -> str:
     if known := chosen(tool, result):
         return "these" if len(known) > 1 else "decided"
     kinds = {each["match"] for each in result["candidates"]}
-    return f"{tool}_{'several' if kinds - {'fuzzy'} else 'nearest' if kinds else 'nothing'}"
+    return "several" if kinds - {"fuzzy"} else "nearest" if kinds else "nothing"
 
 
 def _compared(report: Result, order: Result, stock: Result) -> Result:
-    """The prices with those of the document and with what its stock says. A product that is not known has none."""
+    """The prices with those of the document and with what its stock says. A product that is not listed has none."""
     missing = {each["asked"] for each in stock.get("not_found", ())}
-    products = iter(stock.get("products", ()))
-    lines = []
+    products, lines = iter(stock.get("products", ())), []
     for line, old in zip(report["lines"], order["lines"], strict=True):
         product = next(products, {}) if old["sku"] not in missing else {}
         supply = {key: product[key] for key in ("wanted", "shortage", "complete_on") if key in product}

@@ -1,7 +1,7 @@
 """Reads a question: what is asked (facets), about which documents and products, how much, for whom.
 
-Invariant: every piece of a question is a known word or becomes a name to look up; what fits nowhere makes the question not
-understood. Nothing here knows a product, a customer or a document.
+Invariant: every piece of a question is a known word or becomes a name to look up; what fits nowhere makes the question
+not understood. Nothing here knows a product, a customer or a document.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from importlib import resources
 from typing import Any
 
 WORDS: dict[str, Any] = tomllib.loads(resources.files(__package__).joinpath("words.toml").read_text(encoding="utf-8"))
-FACETS = ("lines", "stock", "price")
 LONGEST, MOST_ITEMS, MOST_ORDERS = 1000, 8, 3
 _SPEECH: dict[str, Any] = WORDS["speech"]
 
@@ -28,19 +27,18 @@ def _pattern(sources: str | Iterable[str]) -> re.Pattern[str]:
 
 
 _SCAN = _pattern(f"(?P<{kind}>{'|'.join(sources)})" for kind, sources in WORDS["scan"].items())
-_REFUSED = {kind: _pattern(WORDS["refuse"][kind]) for kind in ("write", "other")}
-_UNLESS, _QUOTED = _pattern(WORDS["refuse"]["unless"]), _pattern(WORDS["scan"]["quoted"])
+_UNLESS, *_REFUSED = ((kind, _pattern(sources)) for kind, sources in WORDS["refuse"].items())
 _LEAD, _TAIL, _EMPTY, _ENGLISH, _JOIN, _BARE = (
     _pattern(_SPEECH[key]) for key in ("lead", "tail", "empty", "english", "join", "bare")
 )
 _DOCUMENT, _UNIT, _AMOUNT = _pattern("<D>"), _pattern("<U>(?=\\W*(?:of)?$)"), _pattern("(<N>|<Z>|an?|one)\\s*(<U>)")
-_CJK = re.compile("[\u3400-\u9fff]")
-_FROZEN = re.compile(r"(?:^|\n)\[(?!file:)[^\n]*\]\s*$")
+_QUOTED, _CJK = _pattern(WORDS["scan"]["quoted"]), re.compile("[\u3400-\u9fff]")
+_FROZEN = re.compile(r"(?:(?:^|\n)\[(?!file:)[^\n]*\]\s*)+$")
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A product as it was called, and how much of it. No name: what was spoken of before."""
+    """A product as it was called, and how much of it. No name: the one spoken of before."""
 
     name: str = ""
     qty: str | None = None
@@ -49,7 +47,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question. ``orders``: (number, kind). ``problem``: the template that says why it is not answered, about ``piece``."""
+    """A question. ``orders``: (number, kind). ``problem``: the template that says why there is no answer, ``piece`` to what."""
 
     chinese: bool
     facets: frozenset[str] = frozenset()
@@ -65,79 +63,55 @@ class Asked:
     piece: str = ""
 
 
-@dataclass(slots=True)
-class _Piece:
-    name: str
-    role: str | None
-    amounts: list[tuple[str, str]]
-    joined: bool
-
-    @property
-    def counted(self) -> bool:
-        return bool(self.amounts) or _BARE.fullmatch(self.name) is not None
-
-
 def question(content: str) -> str:
     """What the person wrote, in half width: without the lines that the runtime freezes in behind it."""
-    text = content.rstrip()
-    while found := _FROZEN.search(text):
-        text = text[: found.start()].rstrip()
-    return unicodedata.normalize("NFKC", text).strip()
+    return unicodedata.normalize("NFKC", _FROZEN.sub("", content.rstrip())).strip()
 
 
 def read(text: str, before: Asked | None = None) -> Asked:
     """A question as it stands; ``turns`` adds what earlier ones say about it."""
     if len(text) > LONGEST:
         return Asked(_CJK.search(text) is not None, problem="too_long")
-    elements = _elements(text)
-    asked = Asked(_is_chinese(text, elements, before))
-    for problem, pattern in _REFUSED.items():
-        if found := pattern.search(_UNLESS.sub(" ", _QUOTED.sub(" ", text))):
-            return replace(asked, problem=problem, piece=found.group().strip(" ,.;!?"))
-    return _assembled(asked, elements)
+    found, at = [], 0
+    for match in _SCAN.finditer(text):
+        found += [("name", text[at : match.start()]), (str(match.lastgroup), match.group())]
+        at = match.end()
+    elements = [(kind, part) for kind, part in [*found, ("name", text[at:])] if kind != "name" or _trimmed(part)]
+    open_text = _QUOTED.sub(" ", text)
+    words, spoken = (
+        len(_ENGLISH.findall(open_text)),
+        any(_CJK.search(part) for kind, part in elements if kind != "name"),
+    )
+    if not words and not _CJK.search(open_text):  # nothing but codes and names
+        chinese = before.chinese if before else not re.search("[A-Za-z]", _DOCUMENT.sub("", open_text))
+    else:
+        chinese = not words or (words < 3 and spoken)
+    for problem, pattern in _REFUSED:
+        if refused := pattern.search(_UNLESS[1].sub(" ", open_text)):
+            return Asked(chinese, problem=problem, piece=refused.group().strip(" ,.;!?"))
+    return _assembled(Asked(chinese), elements)
 
 
 def cut(item: Item) -> list[Item]:
     """A name that is none, in parts: at a conjunction, or behind a number; the item alone when it has no parts."""
     parts = [part for each in _JOIN.split(item.name) if (part := _trimmed(each))]
-    if len(parts) > 1 and min(map(len, parts)) > 1 and item.qty is None:
+    if item.qty is None and len(parts) > 1 and min(map(len, parts)) > 1:
         return [Item(part) for part in parts]
-    found = _BARE.fullmatch(item.name)
-    return [Item(found[2], number(found[1]))] if found and item.qty is None else [item]
+    found = _BARE.fullmatch(item.name) if item.qty is None else None
+    return [Item(found[2], number(found[1]))] if found else [item]
 
 
 def number(written: str) -> str:
     """A quantity as digits: "1,200", "三十二", "两百五", "a"."""
-    written = written.replace(",", "").lower()
-    digits, tens = _SPEECH["digits"], {"十": 10, "百": 100, "千": 1000}
+    written, digits = written.replace(",", "").lower(), _SPEECH["digits"]
     if written in digits or not _CJK.match(written):
         return str(digits.get(written, written))
-    total = digit = 0
-    for character in written:
-        total, digit = (
-            (total + (digit or 1) * tens[character], 0)
-            if character in tens
-            else (total, digit * 10 + digits.get(character, 0))
-        )
-    return str(total + digit * (tens.get(written[-2], 10) // 10 if len(written) > 1 else 1))
-
-
-def _is_chinese(text: str, elements: list[tuple[str, str]], before: Asked | None) -> bool:
-    text = _DOCUMENT.sub(" ", _QUOTED.sub(" ", text))
-    english = len(_ENGLISH.findall(text))
-    if not re.search(r"[^\W\d_]", text) or (not english and not _CJK.search(text)):
-        return before.chinese if before else not re.search("[A-Za-z]", text)
-    spoken = any(_CJK.search(part) for kind, part in elements if kind not in ("name", "quoted"))
-    return not english or (english < 3 and spoken)
-
-
-def _elements(text: str) -> list[tuple[str, str]]:
-    """The question cut into known words and, as "name", what lies between them."""
-    found, at = [], 0
-    for match in _SCAN.finditer(text):
-        found += [("name", text[at : match.start()]), (str(match.lastgroup), match.group())]
-        at = match.end()
-    return [(kind, part) for kind, part in [*found, ("name", text[at:])] if kind != "name" or part.strip()]
+    for ten, value in (("千", 1000), ("百", 100), ("十", 10)):
+        if ten in written:
+            front, rest = written.split(ten, 1)
+            short = value // 10 if len(rest) == 1 and value > 10 else 1  # 两百五 is 250, 两百零五 is 205
+            return str(int(number(front or "一")) * value + int(number(rest or "零")) * short)
+    return str(int("".join(str(digits[each]) for each in written)))
 
 
 def _trimmed(text: str) -> str:
@@ -149,67 +123,59 @@ def _trimmed(text: str) -> str:
 
 def _assembled(asked: Asked, elements: list[tuple[str, str]]) -> Asked:
     """Puts the elements together; an amount belongs to the name right behind it, else to the one before."""
-    facets, orders, pieces, said = set[str](), list[tuple[str, str | None]](), list[_Piece](), dict[str, Any]()
-    amounts, role = list[tuple[str, str]](), None
-    for at, (kind, text) in enumerate(elements):
-        lower = text.lower()
-        meanings = [value for word, value in _SPEECH.get(kind, {}).items() if word in lower]
-        if kind in FACETS or kind == "stock_unit":
-            facets.add(kind.removesuffix("_unit"))
-            if kind == "stock_unit" and (unit := _UNIT.search(text)):
-                said["unit"] = unit.group()
+    said: dict[str, Any] = {"facets": frozenset(), "orders": ()}
+    pieces: list[dict[str, Any]] = []  # name; role: to or for (who buys, perhaps), and (tied to the one before), None
+    amounts: list[tuple[str, str]] = []
+    role: str | None = None
+    for (kind, text), (following, _) in zip(elements, [*elements[1:], ("", "")], strict=True):
+        meaning = next((value for word, value in _SPEECH.get(kind, {}).items() if word in text.lower()), None)
+        if kind in ("lines", "stock", "price"):
+            said["facets"] |= {kind}
+            said |= {"unit": unit.group()} if kind == "stock" and (unit := _UNIT.search(text)) else {}
         elif kind == "order":
             numbers = [each.lstrip("#") for each in _DOCUMENT.findall(text)]
-            orders += [(each, meanings[0] if meanings and each.isdigit() else None) for each in numbers]
-        elif kind in ("pick", "price_list"):
-            said[kind] = meanings[0] if meanings else int(re.sub(r"\D", "", text))
-        elif kind == "goes_on":
-            said[kind] = True
+            said["orders"] += tuple((each, meaning if each.isdigit() else None) for each in numbers)
+        elif kind in ("pick", "price_list", "goes_on"):
+            said[kind] = meaning or int(re.sub(r"\D", "", text) or 1)
         elif kind == "warehouse":
-            said[kind] = re.sub(r"(?i)\s+(?:warehouse|shop|store)$", "", _trimmed(text))
+            said[kind] = _trimmed(text)
         elif kind in ("to", "for"):
             role = kind
         elif kind == "buys" and pieces:
-            pieces[-1].role = "to"
+            pieces[-1]["role"] = "to"
         elif kind == "qty" and (found := _AMOUNT.search(text)):
-            following, behind = elements[at + 1] if at + 1 < len(elements) else ("", "")
-            before_name = following == "quoted" or (following == "name" and _trimmed(behind) != "")
-            target = pieces[-1].amounts if pieces and not before_name else amounts
+            target = pieces[-1]["amounts"] if pieces and following not in ("name", "quoted") else amounts
             target.append((number(found[1]), found[2]))
-        elif kind == "quoted" or (kind == "name" and _trimmed(text)):
-            joined = bool(pieces) and role is None and _JOIN.match(text) is not None
-            name = (
-                text[1:-1].strip() if kind == "quoted" else _trimmed(_JOIN.sub("", text, count=1) if joined else text)
-            )
-            pieces.append(_Piece(name, role, amounts, joined))
+        elif kind in ("name", "quoted"):
+            tied = _JOIN.match(text) if pieces and role is None else None
+            name = text[1:-1].strip() if kind == "quoted" else _trimmed(text[tied.end() :] if tied else text)
+            pieces += [{"name": name, "role": "and" if tied else role, "amounts": amounts}] if name else []
             amounts, role = [], None
-    asked = replace(asked, facets=frozenset(facets), orders=tuple(orders), **said)
-    return _concluded(asked, [piece for piece in pieces if piece.name], amounts)
+    return _concluded(replace(asked, **said), pieces, amounts)
 
 
-def _concluded(asked: Asked, pieces: list[_Piece], amounts: list[tuple[str, str]]) -> Asked:
+def _concluded(asked: Asked, pieces: list[dict[str, Any]], amounts: list[tuple[str, str]]) -> Asked:
     """Tells who buys from what is bought, and checks that all fits together."""
     facets = asked.facets or frozenset({"price"} if asked.price_list else ())
-    buyers = [piece for piece in pieces if piece.role == "to" and not piece.counted]
-    things = [piece for piece in pieces if piece not in buyers]
-    if not buyers and "price" in facets and len(things) > 1:
+    loose = [piece for piece in pieces if not piece["amounts"] and not _BARE.fullmatch(piece["name"])]
+    buyers = [piece for piece in loose if piece["role"] == "to"]
+    if not buyers and "price" in facets and len(pieces) > 1:
         # Beside a product, what "for" points to is who buys; beside a quantity, so is a single name without one.
-        loose = [piece for piece in things if not piece.counted and not piece.joined]
-        pointed = [piece for piece in loose if piece.role == "for"]
-        buyers = pointed or (loose if any(piece.counted for piece in things) else [])
+        single = [piece for piece in loose if piece["role"] is None and len(loose) < len(pieces)]
+        buyers = [piece for piece in loose if piece["role"] == "for"] or single
         buyers = buyers if len(buyers) == 1 else []
-        things = [piece for piece in things if piece not in buyers]
-    twice = next((piece for piece in things if len(piece.amounts) > 1), None)
-    items = [Item(piece.name, *(piece.amounts or [(None, None)])[0]) for piece in things]
-    items = items or [Item("", *amount) for amount in amounts]
-    problem = piece = None
-    if twice or len(amounts) > 1 or (amounts and things):
-        problem, piece = "amounts", twice.name if twice else amounts[0][0]
-    elif len(buyers) > 1 or (buyers and facets and "price" not in facets):
-        problem, piece = "unclear", buyers[-1].name
-    elif asked.orders and items:
-        problem, piece = "mixed", items[0].name or items[0].qty
-    elif len(items) > MOST_ITEMS or len(asked.orders) > MOST_ORDERS:
-        problem = "too_many"
-    customer = buyers[0].name if buyers else None
-    return replace(asked, facets=facets, items=tuple(items), customer=customer, problem=problem, piece=piece or "")
+    things = [piece for piece in pieces if piece not in buyers]
+    items = tuple(Item(each["name"], *(each["amounts"][0] if each["amounts"] else ())) for each in things)
+    items = items or tuple(Item("", *amount) for amount in amounts[:1])
+    double = [each["name"] for each in things if len(each["amounts"]) > 1] + [each[0] for each in amounts[not things :]]
+    misplaced = len(buyers) > 1 or (buyers and facets and "price" not in facets)
+    problems = {
+        "amounts": double[:1],
+        "unclear": [buyers[-1]["name"]] if misplaced else [],
+        "mixed": [items[0].name or items[0].qty] if asked.orders and items else [],
+        "too_many": [""] if len(items) > MOST_ITEMS or len(asked.orders) > MOST_ORDERS else [],
+    }
+    problem = next((key for key, pieces_of in problems.items() if pieces_of), None)
+    customer = buyers[0]["name"] if buyers else None
+    asked = replace(asked, facets=facets, items=items, customer=customer, problem=problem)
+    return replace(asked, piece=problems[problem][0]) if problem else asked

@@ -1,7 +1,7 @@
 """From the messages to the question as it is meant, and to the calls that answer it.
 
-Invariant: everything is derived from the messages, anew each time. A call is asked for once a turn; names found and documents
-read in earlier turns are used again, stock and prices never. Texts of records never reach the reader.
+Invariant: everything is derived from the messages, anew each time. A call is asked for once a turn; names found and
+documents read in earlier turns are used again, stock and prices never. Texts of records never reach the reader.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from .reading import Asked, Item, cut, question, read
 Result = dict[str, Any]
 Results = dict[str, Result]
 _LASTING = ("find_products ", "find_customers ", "get_order ")
-_CODES = {"find_products": "sku", "find_customers": "id"}
 
 
 class Step(NamedTuple):
@@ -57,152 +56,134 @@ def _object(text: str) -> Result:
 
 def meant(turns: Sequence[tuple[str, Results]]) -> tuple[Asked, Results]:
     """The last question with what earlier ones say about it, and the results that may be used for it."""
-    asked, before, known = Asked(True, problem="unclear"), None, Results()
+    asked, before, known, usable = Asked(True, problem="unclear"), None, Results(), Results()
     for text, results in turns:
-        asked = _follow(read(text, before), before, known)
+        asked = _followed(read(text, before), before or Asked(True), known)
         fresh = set() if asked.goes_on else {step.key for step in _documents(asked)}
         usable = {key: value for key, value in known.items() if key not in fresh} | results
-        known |= {key: value for key, value in results.items() if key.startswith(_LASTING) and "error" not in value}
-        if turns and (asked.problem or "which").startswith("which"):
-            before = asked
-    return asked, usable if turns else {}
+        known |= {key: each for key, each in results.items() if key.startswith(_LASTING) and "error" not in each}
+        before = asked if (asked.problem or "which").startswith("which") else before
+    return asked, usable
 
 
 def _documents(asked: Asked) -> list[Step]:
     return [Step("get_order", {"number": number} | ({"kind": kind} if kind else {})) for number, kind in asked.orders]
 
 
-def find(tool: str, name: str | None) -> Step:
-    """The look-up of a name."""
+def _find(tool: str, name: str | None) -> Step:
     return Step(tool, {"query": name})
 
 
 def chosen(tool: str, result: Result) -> list[Result]:
     """The records that a look-up means: the one that is decided, or two or three products that fit equally."""
-    candidates: list[Result] = result.get("candidates", [])
-    fitting = [each for each in candidates if each["match"] != "fuzzy"]
+    fitting = [each for each in result.get("candidates", ()) if each["match"] != "fuzzy"]
     if result.get("decided"):
-        return candidates[:1]
+        return list(result["candidates"][:1])
     return fitting if tool == "find_products" and 2 <= len(fitting) <= 3 else []
 
 
-def _follow(asked: Asked, before: Asked | None, known: Results) -> Asked:
-    """A question completed from the one before."""
-    if asked.problem:
-        return asked
-    old = before or Asked(asked.chinese)
+def _followed(asked: Asked, old: Asked, known: Results) -> Asked:
+    """A question completed from the one before; ``known``: what was found for that."""
     only = asked.items[0].name if len(asked.items) == 1 and not asked.items[0].qty and not asked.customer else ""
     opened = _opened(old, known)
-    if only.isdigit() and len(only) < 8:  # a number alone: of an offer, a quantity, else of a document
-        if opened and not asked.facets and int(only) <= len(opened[2]):
-            asked = replace(asked, items=(), pick=int(only))
-        elif len(old.items) == 1 and not asked.facets:
+    if only.isdigit() and len(only) < 8:  # a number alone: one of an offer, a quantity, else a document
+        if not asked.facets and opened and int(only) <= len(opened[2]):
+            asked = replace(asked, pick=int(only))
+        elif not asked.facets and len(old.items) == 1:
             asked = replace(asked, items=(Item("", only),))
         else:
             asked = replace(asked, items=(), orders=((only, None),))
-    named = any(item.name for item in asked.items)
+    if asked.problem:
+        return asked
     if asked.orders:
         facets = asked.facets or (old.facets if asked.goes_on and old.orders else frozenset())
         return replace(asked, facets=facets | {"lines"}, goes_on=False)
     if not asked.facets and opened and (asked.pick or only):
-        return _answered(asked, old, opened, only)
+        return _answered(replace(old, chinese=asked.chinese), opened, asked.pick, only)
+    named = any(item.name for item in asked.items)
     if named and not asked.facets and len(old.items) == 1 and not old.items[0].name:  # the answer to: which product?
         return replace(old, chinese=asked.chinese, items=(replace(old.items[0], name=only),), problem=None)
-    hints = asked.items or asked.customer or asked.price_list or asked.warehouse
-    facets = asked.facets or (old.facets if asked.goes_on or (hints and not named) else frozenset())
-    facets -= {"lines"} if named else frozenset()
+    hinted = not named and (asked.items or asked.customer or asked.price_list or asked.warehouse)
+    facets = (asked.facets or (old.facets if asked.goes_on or hinted else frozenset())) - (
+        {"lines"} if named else set()
+    )
     if not facets:
-        return replace(asked, problem="unclear", piece=asked.piece or only)
-    if not named or not asked.facets:  # who, from where: as before, unless it is said
-        party = {} if asked.customer or asked.price_list else {"customer": old.customer, "price_list": old.price_list}
-        asked = replace(asked, **party, warehouse=asked.warehouse or (None if named else old.warehouse))
+        return replace(asked, problem="unclear", piece=only)
+    if not (named and asked.facets) and not (asked.customer or asked.price_list):  # for whom: as before
+        asked = replace(asked, customer=old.customer, price_list=old.price_list)
     if named:
         return replace(asked, facets=facets)
-    items, problem = old.items, None
-    if asked.items and len(items) == 1 and items[0].name and not old.orders:
+    items, problem = old.items, "which_order" if "lines" in facets and not old.orders else None
+    if asked.items and len(items) == 1 and items[0].name:
         items = (replace(asked.items[0], name=items[0].name, unit=asked.items[0].unit or items[0].unit),)
-    elif asked.items or not (items or old.orders) or (items and not items[0].name):
-        items, problem = asked.items or items or (Item(),), "which_product"
-    if not old.orders and "lines" in facets:
-        problem = "which_order"
-    return replace(asked, facets=facets, items=items, orders=old.orders, goes_on=True, problem=problem)
+    elif asked.items or not (old.orders or (items and items[0].name)):
+        items, problem = asked.items or items or (Item(),), problem or "which_product"
+    place = asked.warehouse or old.warehouse
+    return replace(asked, facets=facets, items=items, orders=old.orders, warehouse=place, goes_on=True, problem=problem)
 
 
 def _opened(asked: Asked, known: Results) -> tuple[str, int, list[Result]] | None:
     """The first name of a question that was not decided: its tool, its position, what was offered."""
-    for tool, at, name in [
-        *(("find_products", at, item.name) for at, item in enumerate(asked.items)),
-        ("find_customers", 0, asked.customer),
-    ]:
-        result = known.get(find(tool, name).key, {})
+    names = [("find_products", item.name) for item in asked.items]
+    for at, (tool, name) in enumerate([*names, ("find_customers", asked.customer or "")]):
+        result = known.get(_find(tool, name).key, {})
         if result.get("candidates") and not chosen(tool, result):
             return tool, at, result["candidates"]
     return None
 
 
-def _answered(asked: Asked, old: Asked, opened: tuple[str, int, list[Result]], reply: str) -> Asked:
+def _answered(old: Asked, opened: tuple[str, int, list[Result]], pick: int | None, reply: str) -> Asked:
     """The earlier question, with the choice or the further words put where its name was not decided."""
     tool, at, offered = opened
-    if asked.pick and asked.pick > len(offered):
-        return replace(asked, problem="unclear")
+    codes = [str(each.get("sku") or each["id"]) for each in offered]
+    if pick and pick > len(codes):
+        return replace(old, problem="unclear", piece=str(pick))
+    known = reply.casefold() in " ".join(codes + [each["name"] for each in offered]).casefold()
     earlier = old.items[at].name if tool == "find_products" else old.customer
-    names = " ".join(f"{each[_CODES[tool]]} {each['name']}" for each in offered).casefold()
-    code = str(offered[(asked.pick or 1) - 1][_CODES[tool]])
-    name = code if asked.pick else reply if reply.casefold() in names else f"{earlier} {reply}"
+    name = codes[pick - 1] if pick else reply if known else f"{earlier} {reply}"
     if tool == "find_customers":
-        return replace(old, chinese=asked.chinese, customer=name)
-    items = tuple(replace(item, name=name) if place == at else item for place, item in enumerate(old.items))
-    return replace(old, chinese=asked.chinese, items=items)
+        return replace(old, customer=name)
+    return replace(old, items=(*old.items[:at], replace(old.items[at], name=name), *old.items[at + 1 :]))
 
 
-def settled(items: Iterable[Item], results: Results) -> list[Item]:
+def _settled(items: Iterable[Item], results: Results) -> Iterable[Item]:
     """The items; what is no name as a whole, in parts."""
-    found: list[Item] = []
     for item in items:
-        result = results.get(find("find_products", item.name).key)
+        result = results.get(_find("find_products", item.name).key)
         whole = result is None or any(each["match"] != "fuzzy" for each in result.get("candidates", ()))
         parts = [item] if whole else cut(item)
-        found += parts if parts == [item] else settled(parts, results)
-    return list(dict.fromkeys(found))
+        yield from parts if parts == [item] else _settled(parts, results)
 
 
 def steps(asked: Asked, results: Results) -> list[Step]:
     """The calls known by now: first what names and numbers mean, then stock and prices of all that was found."""
-    items = settled(asked.items, results)
-    first = [*_documents(asked), *(find("find_products", name) for name in dict.fromkeys(each.name for each in items))]
-    who: Result | None = {"price_list": asked.price_list} if asked.price_list else {}
-    if asked.customer:
-        first.append(find("find_customers", asked.customer))
+    items, documents = list(dict.fromkeys(_settled(asked.items, results))), _documents(asked)
+    first = [*documents, *(_find("find_products", name) for name in dict.fromkeys(item.name for item in items))]
+    first += [_find("find_customers", asked.customer)] if asked.customer else []
     if any(step.key not in results for step in first):
         return first
+    who: Result | None = {"price_list": asked.price_list} if asked.price_list else {}
     if asked.customer:
-        known = chosen("find_customers", results[first[-1].key])
-        who = {"customer": known[0]["id"]} if known else None
-    lots: list[tuple[list[tuple[str, str | None, str | None]], Result | None]] = [([], None), ([], None)]
-    for item in items:
-        records = chosen("find_products", results[find("find_products", item.name).key])
-        goods = [(record["sku"], item.qty, item.unit) for record in records]
-        if len(goods) == 1:
-            lots[item.qty is None][0].append(goods[0])
-        else:  # one or the other: nothing to add up
-            lots += [([each], None) for each in goods]
-    for order in (each for step in _documents(asked) if "error" not in (each := results[step.key])):
+        customers = chosen("find_customers", results[first[-1].key])
+        who = {"customer": customers[0]["id"]} if customers else None
+    found = [(item, chosen("find_products", results[_find("find_products", item.name).key])) for item in items]
+    goods = [(len(each) == 1, (one["sku"], item.qty, item.unit)) for item, each in found for one in each]
+    # What has a quantity is one list with one total; without one, or one or the other, there is nothing to add up.
+    lots: list[tuple[list[Any], Result | None]] = [([good for alone, good in goods if alone and good[1]], None)]
+    lots += [([good], None) for alone, good in goods if not (alone and good[1])]
+    for order in (each for step in documents if "error" not in (each := results[step.key])):
         lots.append(([(line["sku"], line["ordered"], line["unit"]) for line in order["lines"]], order))
-    further: list[Step] = []
-    for lot, order in lots:
-        counted = bool(lot) and lot[0][1] is not None
-        if lot and "stock" in asked.facets:
-            wanted = [f"{qty} {unit or ''}".strip() for _, qty, unit in lot] if counted else None
-            more = {"quantities": wanted, "warehouse": asked.warehouse, "unit": None if counted else asked.unit}
-            arguments = {"skus": [sku for sku, _, _ in lot]} | {key: value for key, value in more.items() if value}
-            further.append(Step("check_stock", arguments, order))
-        party = {"customer": order["party_id"]} if order and who == {} else who
-        if (
-            lot
-            and "price" in asked.facets
-            and party is not None
-            and (not order or order["kind"] in ("sale", "quotation"))
-        ):
-            lines = [{"sku": sku, "qty": qty or "1"} | ({"unit": unit} if unit else {}) for sku, qty, unit in lot]
-            further.append(Step("get_price", {"lines": lines} | party, order))
-    return first + further
+    return first + [step for lot, order in lots if lot for step in _about(lot, order, asked, who)]
+
+
+def _about(lot: list[Any], order: Result | None, asked: Asked, who: Result | None) -> Iterable[Step]:
+    """Stock and prices of these (sku, quantity, unit)."""
+    if "stock" in asked.facets:
+        wanted = [f"{qty} {unit or ''}".strip() for _, qty, unit in lot if qty]
+        more = {"quantities": wanted, "warehouse": asked.warehouse, "unit": None if wanted else asked.unit}
+        skus = {"skus": [sku for sku, _, _ in lot]}
+        yield Step("check_stock", skus | {key: value for key, value in more.items() if value}, order)
+    if "price" in asked.facets and who is not None and (order is None or order["kind"] in ("sale", "quotation")):
+        lines = [{"sku": sku, "qty": qty or "1"} | ({"unit": unit} if unit else {}) for sku, qty, unit in lot]
+        buyer = {"customer": order["party_id"]} if order and not who else who
+        yield Step("get_price", {"lines": lines} | buyer, order)
