@@ -63,7 +63,9 @@ async def test_a_connection_that_is_refused_is_unreachable_and_worth_trying_agai
     assert "127.0.0.1:1" in str(error)
 
 
-@pytest.mark.parametrize("url", ["http://no-such-host.invalid/v1", "http://[::1/v1", "not a url", "ftp://127.0.0.1/v1", ""])
+@pytest.mark.parametrize(
+    "url", ["http://no-such-host.invalid/v1", "http://[::1/v1", "not a url", "ftp://127.0.0.1/v1", ""]
+)
 async def test_an_address_that_leads_nowhere_is_unreachable(url: str) -> None:
     error = await failure_of(url, connect_timeout=5.0)
     assert error.kind == "unreachable"
@@ -72,7 +74,14 @@ async def test_an_address_that_leads_nowhere_is_unreachable(url: str) -> None:
 @pytest.mark.parametrize(
     ("status", "body", "headers", "kind", "retryable", "retry_after"),
     [
-        (401, {"error": {"message": f"Incorrect API key provided: {KEY}", "code": "invalid_api_key"}}, {}, "auth", False, None),
+        (
+            401,
+            {"error": {"message": f"Incorrect API key provided: {KEY}", "code": "invalid_api_key"}},
+            {},
+            "auth",
+            False,
+            None,
+        ),
         (403, {"error": {"message": "no access"}}, {}, "auth", False, None),
         (402, {"error": {"message": "Insufficient Balance"}}, {}, "quota", False, None),
         (429, {"error": {"message": "slow down"}}, {"retry_after": "7"}, "rate_limit", True, 7.0),
@@ -87,7 +96,14 @@ async def test_an_address_that_leads_nowhere_is_unreachable(url: str) -> None:
         (200, "<!DOCTYPE html><html><title>Sign in</title></html>", {}, "bad_response", False, None),
         (200, "hello, this is not an API", {}, "bad_response", False, None),
         (200, {"status": "ok"}, {}, "bad_response", False, None),
-        (302, "", {"location": "https://user:hunter22@example.invalid/login?token=abcdefgh1234"}, "bad_response", False, None),
+        (
+            302,
+            "",
+            {"location": "https://user:hunter22@example.invalid/login?token=abcdefgh1234"},
+            "bad_response",
+            False,
+            None,
+        ),
     ],
 )
 async def test_an_answer_that_is_no_completion_is_one_classified_error(
@@ -102,7 +118,9 @@ async def test_an_answer_that_is_no_completion_is_one_classified_error(
 
 
 async def test_a_key_that_the_server_echoes_is_masked_also_in_a_stream_and_in_a_url() -> None:
-    body = [f'data: {{"error": {{"message": "key {KEY} and Bearer {KEY} at https://u:{KEY}@h/?key={KEY}"}}}}\n\n'.encode()]
+    body = [
+        f'data: {{"error": {{"message": "key {KEY} and Bearer {KEY} at https://u:{KEY}@h/?key={KEY}"}}}}\n\n'.encode()
+    ]
     async with serving(playing(body)) as url:
         error = await failure_of(f"{url}?api-version=1&key={KEY}")
     assert error.kind == "stream_error"
@@ -137,7 +155,8 @@ async def test_an_expired_certificate_is_refused_even_from_a_trusted_authority()
         "from agent_core.model import OpenAIModel\n"
         "async def main():\n"
         "    try:\n"
-        "        async for _ in OpenAIModel(sys.argv[1], 'k', 'm').stream_chat([Message(role='user', content='hi')]): pass\n"
+        "        ask = [Message(role='user', content='hi')]\n"
+        "        async for _ in OpenAIModel(sys.argv[1], 'k', 'm').stream_chat(ask): pass\n"
         "    except ModelError as error: print(error.kind, error)\n"
         "asyncio.run(main())\n"
     )
@@ -145,7 +164,12 @@ async def test_an_expired_certificate_is_refused_even_from_a_trusted_authority()
         environment = {**os.environ, "SSL_CERT_FILE": str(FIXTURES / "certificates" / "expired.pem")}
         environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
         done = await asyncio.to_thread(
-            subprocess.run, [sys.executable, "-c", code, url], env=environment, capture_output=True, text=True, timeout=60
+            subprocess.run,
+            [sys.executable, "-c", code, url],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
         )
     assert done.stderr == ""
     assert done.stdout.startswith("tls ")
@@ -178,7 +202,9 @@ async def test_u2_one_delta_then_nothing_ends_with_the_partial_text() -> None:
     assert (error.kind, error.retryable, error.partial.text) == ("timeout", True, "Hel")
 
 
-@pytest.mark.parametrize("beat", [b": keep-alive\n\n", b"data: ping\n\n", b"data:\n\n", b"event: ping\ndata: {\"type\": \"ping\"}\n\n"])
+@pytest.mark.parametrize(
+    "beat", [b": keep-alive\n\n", b"data: ping\n\n", b"data:\n\n", b'event: ping\ndata: {"type": "ping"}\n\n']
+)
 async def test_u2_keep_alives_for_ever_are_no_events(beat: bytes) -> None:
     async def answer(exchange: Exchange) -> None:
         await exchange.start()
@@ -301,7 +327,9 @@ def test_a_program_that_never_closes_a_model_ends_without_noise() -> None:
     )
     root = Path(__file__).parent.parent.parent
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), *filter(None, sys.path)])}
-    done = subprocess.run([sys.executable, "-W", "always", "-c", code], env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-W", "always", "-c", code], env=environment, capture_output=True, text=True, timeout=60
+    )
     assert (done.stdout, done.stderr) == ("Hello\n", "")
 
 

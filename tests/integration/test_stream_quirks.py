@@ -31,7 +31,9 @@ def test_a_recorded_body_gives_what_its_file_expects(name: str, feeding: str, re
 
 @pytest.mark.parametrize("ending", ["eof", "reset", "hang"])
 @pytest.mark.parametrize("name", IDS)
-async def test_a_server_that_sends_it_gives_what_the_file_expects(name: str, ending: str, record_property: Record) -> None:
+async def test_a_server_that_sends_it_gives_what_the_file_expects(
+    name: str, ending: str, record_property: Record
+) -> None:
     """Under its own ending; and, where the answer or the error is whole before the end, under every other."""
     quirk = quirks()[name]
     record_property("kind", quirk["kind"])

@@ -1,8 +1,8 @@
-"""A chat-completions server that refuses (400) every request that is not in the canonical form, in the words of real servers.
+"""A chat-completions server that refuses (400) every request not in the canonical form, in words of real servers.
 
-``CANONICAL`` refusals are on from the start: nothing that this project sends may ever meet one. ``PECULIAR`` ones are what single
-endpoints insist on; a test switches them on and expects that the client learns the remedy in one round. New kinds of refusals are
-added to these two tables.
+``CANONICAL`` refusals are on from the start: nothing that this project sends may ever meet one. ``PECULIAR`` ones are
+what single endpoints insist on; a test switches them on and expects that the client learns the remedy in one round. New
+kinds of refusals are added to these two tables.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import contextlib
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Iterable
+from itertools import pairwise
 from typing import Any
 
 from tests.support.http_server import Exchange, serving
@@ -19,7 +20,8 @@ Refusal = Callable[[dict[str, Any]], str | None]
 _SAFE_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _MESSAGE_KEYS = {"role", "content", "tool_calls", "tool_call_id", "name"}
 _BODY_KEYS = {
-    "model", "messages", "tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options", "temperature", "top_p",
+    "model", "messages", "tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options", "temperature",
+    "top_p",
     "max_tokens", "max_completion_tokens", "n", "seed", "stop", "response_format",
 }  # fmt: skip
 
@@ -33,7 +35,11 @@ def _empty_tools(body: dict[str, Any]) -> str | None:
 
 
 def _tool_choice_without_tools(body: dict[str, Any]) -> str | None:
-    return "'tool_choice' is only allowed when 'tools' are specified." if "tool_choice" in body and "tools" not in body else None
+    return (
+        "'tool_choice' is only allowed when 'tools' are specified."
+        if "tool_choice" in body and "tools" not in body
+        else None
+    )
 
 
 def _empty_calls(body: dict[str, Any]) -> str | None:
@@ -73,8 +79,8 @@ def _unpaired(body: dict[str, Any]) -> str | None:
         open_ids = ids
     if open_ids:
         return (
-            "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
-            f"The following tool_call_ids did not have response messages: {', '.join(open_ids)}"
+            "An assistant message with 'tool_calls' must be followed by tool messages responding to each "
+            f"'tool_call_id'. The following tool_call_ids did not have response messages: {', '.join(open_ids)}"
         )
     return None
 
@@ -85,14 +91,24 @@ def _system_elsewhere(body: dict[str, Any]) -> str | None:
 
 
 def _references(body: dict[str, Any]) -> str | None:
-    return "tools.function.parameters: $defs not found for reference" if '"$ref"' in json.dumps(body.get("tools")) else None
+    return (
+        "tools.function.parameters: $defs not found for reference"
+        if '"$ref"' in json.dumps(body.get("tools"))
+        else None
+    )
 
 
 def _unsafe_names(body: dict[str, Any]) -> str | None:
-    names = [tool["function"]["name"] for tool in body.get("tools", ())] + [call["function"]["name"] for call in _calls(body)]
+    names = [tool["function"]["name"] for tool in body.get("tools", ())] + [
+        call["function"]["name"] for call in _calls(body)
+    ]
     if not all(map(_SAFE_NAME.fullmatch, names)):
         return "Invalid 'tools[0].function.name': string does not match pattern. Expected '^[a-zA-Z0-9_-]{1,64}$'."
-    return "Tool names must be unique." if len({*names[: len(body.get("tools", ()))]}) < len(body.get("tools", ())) else None
+    return (
+        "Tool names must be unique."
+        if len({*names[: len(body.get("tools", ()))]}) < len(body.get("tools", ()))
+        else None
+    )
 
 
 def _empty_message(body: dict[str, Any]) -> str | None:
@@ -134,16 +150,19 @@ def _some_message(test: Callable[[dict[str, Any]], bool], words: str) -> Refusal
 
 def _roles(body: dict[str, Any]) -> str | None:
     roles = [message["role"] for message in body["messages"] if message["role"] not in ("system", "tool")]
-    if any(one == other == "user" for one, other in zip(roles, roles[1:], strict=False)):
+    if any(one == other == "user" for one, other in pairwise(roles)):
         return "After the optional system message, conversation roles must alternate user/assistant/user/assistant/..."
     return None
 
 
 def _keywords(body: dict[str, Any]) -> str | None:
     text = json.dumps([tool["function"]["parameters"] for tool in body.get("tools", ())])
-    unwanted = next((word for word in ("anyOf", "additionalProperties", "pattern", "default") if f'"{word}"' in text), None)
+    unwanted = next(
+        (word for word in ("anyOf", "additionalProperties", "pattern", "default") if f'"{word}"' in text), None
+    )
     if unwanted:
-        return f'Invalid JSON payload received. Unknown name "{unwanted}" at \'tools[0].function_declarations[0].parameters\': Cannot find field.'
+        where = "'tools[0].function_declarations[0].parameters'"
+        return f'Invalid JSON payload received. Unknown name "{unwanted}" at {where}: Cannot find field.'
     return None
 
 
@@ -180,17 +199,19 @@ PECULIAR: dict[str, Refusal] = {
         "The `reasoning_content` in the thinking mode must be passed back to the API.",
     ),
     "streaming": lambda body: (
-        "Unsupported value: 'stream' does not support true with this model. Only the default (false) value is supported."
+        "Unsupported value: 'stream' does not support true with this model. Only the default (false) is supported."
         if body.get("stream")
         else None
     ),
-    "no_streaming": lambda body: None if body.get("stream") else "This model only support stream mode, please enable the stream parameter.",
+    "no_streaming": lambda body: (
+        None if body.get("stream") else "This model only support stream mode, please enable the stream parameter."
+    ),
 }
 _MORE_KEYS = {"reasoning": {"reasoning_content"}}
 
 
 class StrictServer:
-    """``refuse`` names the peculiar refusals; ``requests`` holds the bodies, ``refusals`` what was refused, in order."""
+    """``refuse``: names of peculiar refusals. ``requests``: the bodies. ``refusals``: what was refused, in order."""
 
     def __init__(self, refuse: Iterable[str] = ()) -> None:
         self.refuse = set(refuse)
@@ -228,7 +249,9 @@ class StrictServer:
         known = set().union(*(_MORE_KEYS.get(name, set()) for name in self.refuse))
         plain = {
             **body,
-            "messages": [{key: value for key, value in message.items() if key not in known} for message in body["messages"]],
+            "messages": [
+                {key: value for key, value in message.items() if key not in known} for message in body["messages"]
+            ],
         }
         for name, refusal in CANONICAL.items():
             if words := refusal(plain):

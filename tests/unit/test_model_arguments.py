@@ -14,7 +14,9 @@ from agent_core.model.arguments import judge
 from agent_core.model.jsontext import Completeness, is_json_beginning
 
 
-@pytest.mark.parametrize("text", ['{"a":1}', ' {"a" : [1, {"b":"}"}]} ', '{"a":"\\ud83d\\ude00"}', "{}", '{"n": 12345678901234567890123}'])
+@pytest.mark.parametrize(
+    "text", ['{"a":1}', ' {"a" : [1, {"b":"}"}]} ', '{"a":"\\ud83d\\ude00"}', "{}", '{"n": 12345678901234567890123}']
+)
 def test_strict_json_is_used_as_it_stands(text: str) -> None:
     verdict = judge([text])
     assert (verdict.arguments, verdict.repaired, verdict.error) == (text, False, None)
@@ -45,7 +47,10 @@ def test_no_arguments_are_an_empty_object(fragments: list[str]) -> None:
         (['{"a":"x\n\ty"}'], {"a": "x\n\ty"}),
         (['"{\\"a\\":1}"'], {"a": 1}),
         (['"\\"{}\\""'], {}),
-        (["{'a': \"it's\", 'b': True, 'c': None, 'd': [1.5, -2]}"], {"a": "it's", "b": True, "c": None, "d": [1.5, -2]}),
+        (
+            ["{'a': \"it's\", 'b': True, 'c': None, 'd': [1.5, -2]}"],
+            {"a": "it's", "b": True, "c": None, "d": [1.5, -2]},
+        ),
         (["{'a': true, 'b': null}"], {"a": True, "b": None}),
         (['{"a": True, "b": "None"}'], {"a": True, "b": "None"}),
         (["null"], {}),
@@ -96,7 +101,12 @@ def test_a_lone_surrogate_becomes_a_replacement_character() -> None:
     assert json.loads(judge(['{"a":"x \\udc9c y"}']).arguments) == {"a": "x \ufffd y"}
 
 
-@given(st.dictionaries(st.text(max_size=5), st.text(max_size=8) | st.integers() | st.lists(st.booleans(), max_size=2), max_size=3), st.data())
+@given(
+    st.dictionaries(
+        st.text(max_size=5), st.text(max_size=8) | st.integers() | st.lists(st.booleans(), max_size=2), max_size=3
+    ),
+    st.data(),
+)
 def test_every_proper_beginning_is_told_from_a_mistake(value: dict[str, Any], data: st.DataObject) -> None:
     text = json.dumps(value, ensure_ascii=False)
     cut = data.draw(st.integers(1, len(text) - 1))

@@ -30,7 +30,9 @@ def stream(text: str, size: int, **more: Any) -> list[bytes]:
     deltas: list[dict[str, Any]] = [{"content": text[start : start + size]} for start in range(0, len(text), size)]
     if more:
         deltas.append(more)
-    chunks: list[dict[str, Any]] = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    chunks: list[dict[str, Any]] = [
+        {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas
+    ]
     chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
     return [*(f"data: {json.dumps(chunk)}\n\n".encode() for chunk in chunks), b"data: [DONE]\n\n"]
 
@@ -159,7 +161,9 @@ def test_without_offered_tools_nothing_is_a_call(text: str) -> None:
     assert not calls_of(events)
 
 
-@pytest.mark.parametrize("text", [text for text, _ in DIALECTS if text.startswith(("<", "[T")) and "think>" not in text])
+@pytest.mark.parametrize(
+    "text", [text for text, _ in DIALECTS if text.startswith(("<", "[T")) and "think>" not in text]
+)
 def test_a_call_that_was_begun_and_not_finished_is_neither_run_nor_shown(text: str) -> None:
     ended = text.rstrip("|>]）")
     cut = ended[: max(len(ended) * 2 // 3, 14)]
@@ -201,7 +205,15 @@ def test_a_reasoning_block_at_the_start_is_no_text(tag: str) -> None:
 
 def test_plain_text_comes_through_piece_by_piece() -> None:
     events = read("Your order ships today, 您好。", 4)
-    assert [event.text for event in events if isinstance(event, TextDelta)] == ["Your", " ord", "er s", "hips", " tod", "ay, ", "您好。"]
+    assert [event.text for event in events if isinstance(event, TextDelta)] == [
+        "Your",
+        " ord",
+        "er s",
+        "hips",
+        " tod",
+        "ay, ",
+        "您好。",
+    ]
 
 
 def test_the_streams_of_a_real_small_model_decode() -> None:

@@ -1,7 +1,8 @@
 """Judges the arguments of a call, once, when the stream is over.
 
-Invariant: what comes out as usable is a JSON object that the model wrote: either literally, or after repairs that cannot change
-the meaning. An open string or bracket is never closed, a value never invented; such arguments are an error of the call.
+Invariant: what comes out as usable is a JSON object that the model wrote: either literally, or after repairs that
+cannot change the meaning. An open string or bracket is never closed, a value never invented; such arguments are an
+error of the call.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import re
 import warnings
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -33,8 +35,8 @@ _DEEPEST_UNWRAPPING = 4
 
 
 class Judgement(Struct, frozen=True):
-    """``arguments``: the JSON text to use, ``{}`` when there is an ``error``. ``raw``: the joined text, where it was not used as
-    it stands."""
+    """``arguments``: the JSON text to use, ``{}`` when there is an ``error``. ``raw``: the joined text, where it was
+    not used as it stands."""
 
     arguments: str
     repaired: bool = False
@@ -121,7 +123,7 @@ def _unwrapped(value: Any, joined: str) -> Judgement:
 
 def _sent_again(fragments: Sequence[str], joined: str) -> dict[str, Any] | None:
     """Cumulative fragments, a summary at the end, whole repeats, a placeholder ``{}`` in front."""
-    if len(fragments) > 1 and all(later.startswith(earlier) for earlier, later in zip(fragments, fragments[1:], strict=False)):
+    if len(fragments) > 1 and all(later.startswith(earlier) for earlier, later in pairwise(fragments)):
         value = _object(fragments[-1])
         if value is not None:
             return value

@@ -1,7 +1,7 @@
 """Puts one message together from its chunks.
 
-Invariant: fragments are kept in lists and judged once, at the end; nothing about a message is decided by how its chunks were cut.
-Absent, null and ``""`` are the same.
+Invariant: fragments are kept in lists and judged once, at the end; nothing about a message is decided by how its
+chunks were cut. Absent, null and ``""`` are the same.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _PLAIN_DELTA = frozenset({"content", "role"})
 
 
 class Offer:
-    """What the request offered: ``names`` maps names on the wire to the tools' own; ``taken``: call ids of the conversation."""
+    """What the request offered: ``names`` maps names on the wire to the tools' own; ``taken``: call ids of the
+    conversation."""
 
     __slots__ = ("names", "taken", "tools")
 
@@ -45,8 +46,21 @@ class Assembly:
     """One message. ``out`` receives what may be shown as it comes."""
 
     __slots__ = (
-        "_audio", "_calls", "_has_audio", "_legacy", "_messages", "_offer", "_out", "_reasoning", "_reasoning_text", "_refusal", "_snapshots",
-        "_told", "_thought", "channel", "raw_finish",
+        "_audio",
+        "_calls",
+        "_has_audio",
+        "_legacy",
+        "_messages",
+        "_offer",
+        "_out",
+        "_reasoning",
+        "_reasoning_text",
+        "_refusal",
+        "_snapshots",
+        "_thought",
+        "_told",
+        "channel",
+        "raw_finish",
     )  # fmt: skip
 
     def __init__(self, offer: Offer, out: list[ModelEvent]) -> None:
@@ -98,7 +112,7 @@ class Assembly:
                 self.channel.add(content)
         elif content is not None:
             self._parts(content)
-        if len(delta) == 1 and content is not None or delta.keys() <= _PLAIN_DELTA:
+        if (len(delta) == 1 and content is not None) or delta.keys() <= _PLAIN_DELTA:
             return
         calls = delta.get("tool_calls")
         if calls:
@@ -216,7 +230,12 @@ class Assembly:
         """This message as one of several choices."""
         calls, end = self.end(None)
         text = "".join(event.text for event in self._out if isinstance(event, TextDelta))
-        return {"index": index, "text": text, "finish_reason": end.finish_reason, "tool_calls": [call.name for call in calls]}
+        return {
+            "index": index,
+            "text": text,
+            "finish_reason": end.finish_reason,
+            "tool_calls": [call.name for call in calls],
+        }
 
     def _find(self, text: str) -> Found:
         return find_calls(text, self._offer.tools, self._offer.names)

@@ -1,7 +1,8 @@
 """Joins the fragments of tool calls.
 
-Invariant (rule 3 of the stream specification): a fragment joins a call by index; by id when the index is missing; else it continues
-the call opened last. A new id with a name opens a call even at a taken index. Fragments are kept in lists and joined once.
+Invariant (rule 3 of the stream specification): a fragment joins a call by index; by id when the index is missing; else
+it continues the call opened last. A new id with a name opens a call even at a taken index. Fragments are kept in lists
+and joined once.
 """
 
 from __future__ import annotations
@@ -67,15 +68,13 @@ class CallTable:
             if call is not None and len(item) <= 3 and len(function) == 1:
                 call.arguments.append(arguments)
                 return
-        self._add(item, function, _index(index), _text(item.get("id")), _text(function.get("name")), _arguments(arguments))
+        self._add(
+            item, function, _index(index), _text(item.get("id")), _text(function.get("name")), _arguments(arguments)
+        )
 
     def in_order(self) -> list[OpenCall]:
         """The calls by index, and in the order of their opening where that does not tell; empty stubs are left out."""
-        real = [
-            call
-            for call in self.calls
-            if any(call.arguments) or (not call.may_be_echo and (call.name or call.id))
-        ]
+        real = [call for call in self.calls if any(call.arguments) or (not call.may_be_echo and (call.name or call.id))]
         return sorted(real, key=lambda call: call.index)
 
     def _add(
@@ -128,7 +127,13 @@ class CallTable:
         if call_id and call_id == call.id:
             # The same id again: a repeat, unless a whole call is followed by another whole beginning.
             begins = arguments.lstrip().startswith("{")
-            return name == call.name and begins and call.is_whole() and not call.holds("{}") and not _repeats(call, arguments)
+            return (
+                name == call.name
+                and begins
+                and call.is_whole()
+                and not call.holds("{}")
+                and not _repeats(call, arguments)
+            )
         begun = any(fragment.strip() for fragment in call.arguments)
         if name != call.name:
             if begun:
@@ -167,13 +172,17 @@ def _is_copy(call: OpenCall, arguments: str) -> bool:
 
 
 def _repeats(call: OpenCall, arguments: str) -> bool:
-    return "".join(call.arguments).strip().startswith(arguments.strip()) or arguments.startswith("".join(call.arguments))
+    return "".join(call.arguments).strip().startswith(arguments.strip()) or arguments.startswith(
+        "".join(call.arguments)
+    )
 
 
 def _keep_extra(call: OpenCall, item: dict[str, Any], function: dict[str, Any]) -> None:
     extra = {key: value for key, value in item.items() if key not in _OWN_KEYS and value not in (None, "")}
     if function is not item:
-        inner = {key: value for key, value in function.items() if key not in _OWN_FUNCTION_KEYS and value not in (None, "")}
+        inner = {
+            key: value for key, value in function.items() if key not in _OWN_FUNCTION_KEYS and value not in (None, "")
+        }
         if inner:
             extra["function"] = inner
     if extra:

@@ -1,7 +1,7 @@
 """A model behind any OpenAI-compatible chat-completions endpoint.
 
-Invariant: one call of ``stream`` is one request; it ends with one ``StreamEnd`` or raises one ``ModelError``. Retrying is the loop's
-business, so that each attempt is an event.
+Invariant: one call of ``stream`` is one request; it ends with one ``StreamEnd`` or raises one ``ModelError``. Retrying
+is the loop's business, so that each attempt is an event.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _PATH = "/chat/completions"
 class OpenAIModel:
     """One model of one endpoint. An ``async with`` block, or ``aclose``, gives its connections back.
 
-    ``base_url`` is the part before ``/chat/completions``; a query in it is kept. Times are in seconds: ``connect_timeout`` for the
-    connection, ``idle_timeout`` for the first event and between two events (comments that keep a connection alive are no
-    events), ``total_timeout`` for a whole answer, None for no limit. An address that no request can be sent to is refused at
-    once, with a ``ModelError``. ``options`` go into every request (``temperature``,
-    ``max_tokens``, ...). What the endpoint is found not to accept is kept in ``profiles``, if given.
+    ``base_url`` is the part before ``/chat/completions``; a query in it is kept. Times are in seconds:
+    ``connect_timeout`` for the connection, ``idle_timeout`` for the first event and between two events (comments that
+    keep a connection alive are no events), ``total_timeout`` for a whole answer, None for no limit. An address that no
+    request can be sent to is refused at once, with a ``ModelError``. ``options`` go into every request
+    (``temperature``, ``max_tokens``, ...). What the endpoint is found not to accept is kept in ``profiles``, if given.
     """
 
     def __init__(
@@ -88,7 +88,8 @@ class OpenAIModel:
         return self._origin
 
     def prepare(self, messages: Sequence[Message]) -> list[Message]:
-        """The conversation as this endpoint wants it; to be asked before ``render_message``. Changes nothing by default."""
+        """The conversation as this endpoint wants it; to be asked before ``render_message``. Changes nothing by
+        default."""
         return wire.prepare(messages, self.profile)
 
     def render_message(self, message: Message) -> bytes:
@@ -98,9 +99,9 @@ class OpenAIModel:
     def render_tools(self, tools: Sequence[ToolSchema]) -> bytes:
         """The tool set as JSON bytes; empty when there are none."""
         last = self._rendered_tools
-        if last is not None and last[1] is self.profile and len(last[0]) == len(tools):
-            if all(map(_is, last[0], tools)):
-                return last[2]
+        same = last is not None and last[1] is self.profile and len(last[0]) == len(tools)
+        if last is not None and same and all(map(_is, last[0], tools)):
+            return last[2]
         rendered = wire.render_tools(tools, self.profile)
         self._rendered_tools = (tuple(tools), self.profile, rendered)
         return rendered
@@ -110,7 +111,8 @@ class OpenAIModel:
         return wire.frame(self._model, {**self._options, **options}, has_tools, self.profile)
 
     def learn(self, error: ModelError) -> bool:
-        """Applies the error's remedy to the profile and keeps it. True: send again, rendered anew. One remedy a round."""
+        """Applies the error's remedy to the profile and keeps it. True: send again, rendered anew. One remedy a
+        round."""
         profile = learnt(self.profile, error)
         if profile is None:
             return False
@@ -244,7 +246,9 @@ def _check_address(base_url: str) -> None:
         usable = False
     if not usable:
         shown = mask(base_url, ()) or "(empty)"
-        raise ModelError("unreachable", f"{shown} is not the address of a model endpoint; it should look like https://host/v1.")
+        raise ModelError(
+            "unreachable", f"{shown} is not the address of a model endpoint; it should look like https://host/v1."
+        )
 
 
 def _completions_url(base_url: str) -> str:

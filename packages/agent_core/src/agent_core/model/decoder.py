@@ -1,7 +1,7 @@
 """Turns the body of one response into model events, or into the one error that it amounts to.
 
-Invariant: the result depends on the bytes and on how the body ended, never on how it was cut into reads. A stream is complete once a
-finish reason or ``[DONE]`` was seen; one that is not never yields a call.
+Invariant: the result depends on the bytes and on how the body ended, never on how it was cut into reads. A stream is
+complete once a finish reason or ``[DONE]`` was seen; one that is not never yields a call.
 """
 
 from __future__ import annotations
@@ -119,7 +119,8 @@ class Decoder:
     # --- bytes ---
 
     def _begin(self, data: bytes, at_end: bool = False) -> bytes:
-        """Looks at the first bytes: a byte order mark goes; JSON and HTML are read as a whole, whatever they are called."""
+        """Looks at the first bytes: a byte order mark goes; JSON and HTML are read as a whole, whatever they are
+        called."""
         head = (self._head or b"") + data
         if not at_end and len(head) < 3 and _BOM.startswith(head):
             self._head = head
@@ -148,7 +149,8 @@ class Decoder:
     def _inflated(self, data: bytes) -> bytes:
         assert self._inflate is not None
         try:
-            return self._inflate.decompress(data)
+            plain: bytes = self._inflate.decompress(data)
+            return plain
         except zlib.error:
             self._fail("bad_response", "sent a body that cannot be decompressed")
             return b""
@@ -227,7 +229,7 @@ class Decoder:
         elif not isinstance(choices, list):
             choices = None
         if error or (not choices and _is_flat_error(chunk)):
-            self._refuse(chunk if not error else error, chunk)
+            self._refuse(error if error else chunk, chunk)
             return
         if choices is not None:
             self._chunks += 1
@@ -313,7 +315,9 @@ class Decoder:
             elif self._chunks:
                 self._fail("stream_truncated", "ended the answer before it was complete", retryable=True)
             elif self._first_bytes.strip() and not _SSE_FIELD.match(self._first_bytes.removeprefix(_BOM)):
-                self.failure = not_a_completion(self._endpoint, self._status, self._first_bytes.decode("utf-8", "replace"))
+                self.failure = not_a_completion(
+                    self._endpoint, self._status, self._first_bytes.decode("utf-8", "replace")
+                )
             else:
                 self._fail("empty_stream", "answered with nothing at all", retryable=True)
             return
@@ -335,9 +339,7 @@ class Decoder:
         )
 
     def _fail(self, kind: ModelErrorKind, what: str, retryable: bool = False) -> None:
-        self._end_with(
-            ModelError(kind, f"{self._endpoint.shown} {what}.", retryable=retryable, status=self._status)
-        )
+        self._end_with(ModelError(kind, f"{self._endpoint.shown} {what}.", retryable=retryable, status=self._status))
 
     def _end_with(self, error: ModelError) -> None:
         error.partial = Partial(

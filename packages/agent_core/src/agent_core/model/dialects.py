@@ -1,7 +1,7 @@
 """The forms in which models write tool calls into their text, when a server does not turn them into structured ones.
 
-Invariant: a parser reads a block from its opening mark and answers with whole calls or with none; JSON inside a block is read by a
-JSON parser, because a mark may stand inside a string. Nothing is evaluated.
+Invariant: a parser reads a block from its opening mark and answers with whole calls or with none; JSON inside a block
+is read by a JSON parser, because a mark may stand inside a string. Nothing is evaluated.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from .jsontext import read_json, value_at
 
 
 class Written(Struct):
-    """A call as it was written. ``arguments`` is None when they are no object. ``untyped``: keys whose values are plain text, to be
-    read by the tool's schema."""
+    """A call as it was written. ``arguments`` is None when they are no object. ``untyped``: keys whose values are
+    plain text, to be read by the tool's schema."""
 
     name: str
     arguments: dict[str, Any] | None
@@ -36,7 +36,8 @@ _FENCE_END = re.compile(r"\s*```")
 _FUNCTION = re.compile(r"\s*<function[=(]\s*[\"']?([^\s>\"'{)]+)[\"']?\s*\)?\s*>?")
 _FUNCTION_END = re.compile(r"\s*</function>|\s*<function/>|\s*(?=</tool_call>)")
 _PARAMETER = re.compile(
-    r"\s*<parameter[=(]\s*[\"']?([^>\"']+?)[\"']?\s*>\n?(.*?)\n?</parameter>(?=\s*(?:<parameter[=(]|</function>|</tool_call>))", re.DOTALL
+    r"\s*<parameter[=(]\s*[\"']?([^>\"']+?)[\"']?\s*>\n?(.*?)\n?</parameter>(?=\s*(?:<parameter[=(]|</function>|</tool_call>))",
+    re.DOTALL,
 )
 _INVOKE = re.compile(r"\s*<(?:[a-z]+:)?invoke\s+name\s*=\s*[\"']([^\"']+)[\"']\s*>")
 _INVOKE_END = re.compile(r"\s*</(?:[a-z]+:)?invoke>")
@@ -45,7 +46,10 @@ _INVOKE_PARAMETER = re.compile(
     r"(?=\s*(?:<(?:[a-z]+:)?parameter\s|</(?:[a-z]+:)?invoke>))",
     re.DOTALL,
 )
-_KEY_VALUE = re.compile(r"\s*<((?:longcat_)?)arg_key>(.*?)</\1arg_key>\s*<\1arg_value>(.*?)</\1arg_value>(?=\s*(?:<\1arg_key>|</\1tool_call>|$))", re.DOTALL)
+_KEY_VALUE = re.compile(
+    r"\s*<((?:longcat_)?)arg_key>(.*?)</\1arg_key>\s*<\1arg_value>(.*?)</\1arg_value>(?=\s*(?:<\1arg_key>|</\1tool_call>|$))",
+    re.DOTALL,
+)
 _DSML = re.compile(rf"<(/?)\s*{BARS}{{1,2}}\s*DSML\s*{BARS}{{1,2}}\s*")
 _SEPARATOR = re.compile(rf"{_MARK_OPEN}tool{_GAP}(?:sep|call{_GAP}argument{_GAP}begin){_MARK_CLOSE}")
 _CALL_BEGIN = re.compile(rf"\s*{_MARK_OPEN}tool{_GAP}call{_GAP}begin{_MARK_CLOSE}")
@@ -94,9 +98,9 @@ def dsml(text: str, start: int) -> Block | None:
     wrapper = re.compile(r"\s*([\w ]*calls)\s*>").match(text, opening.end()) if opening else None
     if wrapper is None:
         return None
-    closing = re.compile(rf"<\s*/?\s*{BARS}{{1,2}}\s*/?DSML\s*{BARS}{{1,2}}\s*/?\s*{re.escape(wrapper.group(1))}\s*>").search(
-        text, wrapper.end()
-    )
+    closing = re.compile(
+        rf"<\s*/?\s*{BARS}{{1,2}}\s*/?DSML\s*{BARS}{{1,2}}\s*/?\s*{re.escape(wrapper.group(1))}\s*>"
+    ).search(text, wrapper.end())
     if closing is None:
         return None
     plain = re.sub(r"<(/?)\s+", r"<\1", _DSML.sub(r"<\1", text[wrapper.end() : closing.start()]))
@@ -189,7 +193,9 @@ def python_calls(text: str, position: int) -> Block | None:
             if not isinstance(node, ast.Call) or node.args or any(keyword.arg is None for keyword in node.keywords):
                 return None
             try:
-                arguments = {keyword.arg or "": ast.literal_eval(keyword.value) for keyword in node.keywords}
+                arguments: dict[str, Any] | None = {
+                    keyword.arg or "": ast.literal_eval(keyword.value) for keyword in node.keywords
+                }
             except (ValueError, TypeError, RecursionError, MemoryError):
                 return None
             calls.append(Written(ast.unparse(node.func).removesuffix(".call"), arguments))
@@ -210,12 +216,14 @@ def from_json(value: Any) -> list[Written] | None:
     name = next((inner[key] for key in ("name", "tool_name", "function") if isinstance(inner.get(key), str)), None)
     if not name:
         return None
-    arguments = next((inner[key] for key in ("arguments", "parameters", "args", "input") if key in inner), {})
+    arguments: Any = next((inner[key] for key in ("arguments", "parameters", "args", "input") if key in inner), {})
     if isinstance(arguments, str):
         verdict = judge([arguments])
         arguments = None if verdict.error else read_json(verdict.arguments)
     call_id = value.get("id")
-    return [Written(name, arguments if isinstance(arguments, dict) else None, call_id if isinstance(call_id, str) else None)]
+    return [
+        Written(name, arguments if isinstance(arguments, dict) else None, call_id if isinstance(call_id, str) else None)
+    ]
 
 
 def _json_unit(text: str, position: int) -> Block | None:

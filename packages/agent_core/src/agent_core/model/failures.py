@@ -1,7 +1,7 @@
 """Says what an error is: its kind, whether sending again can help, how long to wait, and what would have to change.
 
-Invariant: throttling is told from an overflow before anything else, because compacting a history for it destroys information for
-nothing. No message carries a secret, a page of HTML or more than a few lines.
+Invariant: throttling is told from an overflow before anything else, because compacting a history for it destroys
+information for nothing. No message carries a secret, a page of HTML or more than a few lines.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ _LEAD: dict[ModelErrorKind, str] = {
     "timeout": "took too long",
     "model_not_found": "does not know the model",
 }
-_RETRYABLE = frozenset({"rate_limit", "overloaded", "server_error", "stream_error", "timeout", "tool_generation_failed"})
+_RETRYABLE = frozenset(
+    {"rate_limit", "overloaded", "server_error", "stream_error", "timeout", "tool_generation_failed"}
+)
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>|<h1[^>]*>(.*?)</h1>", re.IGNORECASE | re.DOTALL)
 _TAGS = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>", re.IGNORECASE | re.DOTALL)
 
@@ -76,7 +78,9 @@ def not_a_completion(endpoint: Endpoint, status: int, body: str) -> ModelError:
     """For a page or a text where a completion should be."""
     what, said = _page(body)
     hint = "check the base URL (it usually ends in /v1)"
-    message = f"{endpoint.shown} answered {status} with {what} instead of a completion; {hint}: {endpoint.excerpt(said)}"
+    message = (
+        f"{endpoint.shown} answered {status} with {what} instead of a completion; {hint}: {endpoint.excerpt(said)}"
+    )
     return ModelError("bad_response", message, status=status)
 
 
@@ -129,22 +133,32 @@ def _kind(told: _Told, status: int | None, headers: Mapping[str, str]) -> ModelE
     code = str(told.code).lower() if told.code is not None else ""
     codes = {code, told.kind.lower()}
     waits = retry_after.from_response(headers, told.whole, told.message) is not None
-    if told.failed_generation is not None or codes & wordings.TOOL_GENERATION_CODES or wordings.TOOL_GENERATION.search(text):
+    if (
+        told.failed_generation is not None
+        or codes & wordings.TOOL_GENERATION_CODES
+        or wordings.TOOL_GENERATION.search(text)
+    ):
         return "tool_generation_failed"
     if codes & wordings.QUOTA_CODES or status == 402:
         return "quota"
     if wordings.QUOTA.search(text) and not waits and status not in (401,):
         return "quota"
     overflow = bool(codes & wordings.OVERFLOW_CODES or wordings.OVERFLOW.search(text))
-    if status == 429 or (wordings.THROTTLE.search(text) and status != 401 and not (codes & wordings.OVERFLOW_CODES or status == 413)):
+    if status == 429 or (
+        wordings.THROTTLE.search(text) and status != 401 and not (codes & wordings.OVERFLOW_CODES or status == 413)
+    ):
         return "rate_limit"
     if overflow or status == 413:
         return "context_overflow"
-    if status in (401, 403, 407) or (status in (None, 400) and (wordings.AUTH.search(text) or codes & {"authentication_error", "permission_error"})):
+    if status in (401, 403, 407) or (
+        status in (None, 400) and (wordings.AUTH.search(text) or codes & {"authentication_error", "permission_error"})
+    ):
         return "auth"
     if status in (503, 529) or (status != 400 and wordings.OVERLOAD.search(text)):
         return "overloaded"
-    if codes & wordings.MODEL_CODES or ((status is None or status in (400, 404, 410, 422)) and wordings.MODEL.search(text)):
+    if codes & wordings.MODEL_CODES or (
+        (status is None or status in (400, 404, 410, 422)) and wordings.MODEL.search(text)
+    ):
         return "model_not_found"
     if status in (404, 405, 501) and not _names_the_request(told):
         return "bad_response"
@@ -209,14 +223,65 @@ def _parameter(told: _Told) -> str | None:
 
 
 _NO_NAMES = frozenset(
-    "the a an is are was were for with this that value values parameter parameters field fields property argument request json payload "
-    "model streaming type input inputs it not by in of to true false null none on string number object array invalid unknown supplied provided".split()
+    [
+        "the",
+        "a",
+        "an",
+        "is",
+        "are",
+        "was",
+        "were",
+        "for",
+        "with",
+        "this",
+        "that",
+        "value",
+        "values",
+        "parameter",
+        "parameters",
+        "field",
+        "fields",
+        "property",
+        "argument",
+        "request",
+        "json",
+        "payload",
+        "model",
+        "streaming",
+        "type",
+        "input",
+        "inputs",
+        "it",
+        "not",
+        "by",
+        "in",
+        "of",
+        "to",
+        "true",
+        "false",
+        "null",
+        "none",
+        "on",
+        "string",
+        "number",
+        "object",
+        "array",
+        "invalid",
+        "unknown",
+        "supplied",
+        "provided",
+    ]
 )
 
 
 def _leaf(path: str) -> str:
-    """``messages.[6].role`` is about messages; ``body.temperature`` and ``messages[1].reasoning_content`` about their last key."""
-    parts = [part for part in re.split(r"[.\[\]/]+", path) if part and not part.isdigit() and part not in ("body", "request", "$")]
+    """``messages.[6].role`` is about messages; ``body.temperature`` and ``messages[1].reasoning_content`` about their
+    last key."""
+    parts = [
+        part
+        for part in re.split(r"[.\[\]/]+", path)
+        if part and not part.isdigit() and part not in ("body", "request", "$")
+    ]
     if not parts:
         return ""
     return parts[0] if parts[-1] in ("role", "content", "tool_calls", "tool_call_id", "id") else parts[-1]
@@ -239,7 +304,16 @@ def _read(body: Any, around: dict[str, Any] | None) -> _Told:
         text = node if isinstance(node, str) else str(node)
         what, said = _page(text)
         message = f"{what}: {said}" if what == "an HTML page" else said
-        return _Told(message, None, "", None, _number(outer.get("status") or outer.get("status_code")), None, message.lower(), outer)
+        return _Told(
+            message,
+            None,
+            "",
+            None,
+            _number(outer.get("status") or outer.get("status_code")),
+            None,
+            message.lower(),
+            outer,
+        )
     message, param = _message(node, outer)
     code = _first(node, outer, "code")
     kind = next((value for key in ("type", "status") if isinstance(value := node.get(key), str) and value), "")
@@ -282,7 +356,9 @@ def _message(node: dict[str, Any], outer: dict[str, Any]) -> tuple[str, str | No
                 items = [item for item in value if isinstance(item, dict)]
                 if items:  # FastAPI and its like
                     where = [str(part) for part in items[0].get("loc") or ()]
-                    said = "; ".join(f"{'.'.join(map(str, item.get('loc') or ()))}: {item.get('msg')}" for item in items)
+                    said = "; ".join(
+                        f"{'.'.join(map(str, item.get('loc') or ()))}: {item.get('msg')}" for item in items
+                    )
                     return said, param or ".".join(where) or None
                 return "; ".join(map(str, value)), param
             if isinstance(value, dict):

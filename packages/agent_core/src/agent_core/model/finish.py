@@ -12,7 +12,9 @@ from ..messages import FinishReason
 Meaning = Literal["stop", "tool_calls", "length", "content_filter", "overflow", "failed"]
 
 _WORDS: dict[str, Meaning] = {
-    **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "max_length", "token_limit", "max_completion_tokens"), "length"),
+    **dict.fromkeys(
+        ("length", "max_tokens", "max_output_tokens", "max_length", "token_limit", "max_completion_tokens"), "length"
+    ),
     **dict.fromkeys(
         (
             "model_context_window_exceeded",

@@ -60,7 +60,8 @@ def objects_in(text: str) -> list[dict[str, Any]]:
 
 
 def value_at(text: str, position: int) -> tuple[Any, int] | None:
-    """The JSON value that begins at ``position`` (blanks before it skipped) and where it ends; None when there is none."""
+    """The JSON value that begins at ``position`` (blanks before it skipped) and where it ends; None when there is
+    none."""
     position = _SPACE.match(text, position).end()  # type: ignore[union-attr]
     try:
         return _lenient.raw_decode(text, position)

@@ -1,7 +1,7 @@
 """Names of tools: made safe for the wire, and found again in what a model wrote.
 
-Invariant: a name on the wire matches ``^[a-zA-Z0-9_-]{1,64}$`` and belongs to one tool; a name is only understood as an offered
-tool's when exactly one fits.
+Invariant: a name on the wire matches ``^[a-zA-Z0-9_-]{1,64}$`` and belongs to one tool; a name is only understood as
+an offered tool's when exactly one fits.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def nine(text: str) -> str:
 def resolve(raw: str, offered: Mapping[str, str]) -> str | None:
     """The tool that ``raw`` means, or None. ``offered`` maps the names on the wire to the tools' own names.
 
-    Exactly; else after cutting at the first character no name can hold, trimming, taking off a namespace with its separator,
-    and ignoring case and ``-``/``_``, if exactly one tool fits. Never by likeness.
+    Exactly; else after cutting at the first character no name can hold, trimming, taking off a namespace with its
+    separator, and ignoring case and ``-``/``_``, if exactly one tool fits. Never by likeness.
     """
     if (exact := offered.get(raw)) is not None:
         return exact

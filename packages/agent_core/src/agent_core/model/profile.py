@@ -1,7 +1,7 @@
 """What an endpoint and model were found to accept, beyond or short of the canonical form.
 
-Invariant: a profile is a value. It changes only by ``learnt``, one remedy a round, and never to a form that was tried before,
-so that learning ends.
+Invariant: a profile is a value. It changes only by ``learnt``, one remedy a round, and never to a form that was tried
+before, so that learning ends.
 """
 
 from __future__ import annotations

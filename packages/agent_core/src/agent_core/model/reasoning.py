@@ -91,7 +91,9 @@ def _plain(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
-        return next((text for key in ("text", "content", "thinking", "summary") if (text := _plain(value.get(key)))), "")
+        return next(
+            (text for key in ("text", "content", "thinking", "summary") if (text := _plain(value.get(key)))), ""
+        )
     return "".join(map(_plain, value)) if isinstance(value, list) else ""
 
 

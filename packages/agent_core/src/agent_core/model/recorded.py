@@ -44,7 +44,8 @@ class Recording(Struct, frozen=True):
 
 
 class RecordedModel:
-    """Plays ``recordings`` (or plain bodies) in order, one per call of ``stream_chat``. ``delay``: seconds before each read."""
+    """Plays ``recordings`` (or plain bodies) in order, one per call of ``stream_chat``. ``delay``: seconds before each
+    read."""
 
     def __init__(self, recordings: Iterable[Recording | bytes], *, name: str = "recorded", delay: float = 0.0) -> None:
         self._recordings = [one if isinstance(one, Recording) else Recording((one,)) for one in recordings]

@@ -1,7 +1,7 @@
 """When a failed request is sent again.
 
-Invariant: pure. The server's own wait is the least one, backoff only lengthens it; attempts and time are bounded. The loop does the
-waiting, so that each attempt is an event.
+Invariant: pure. The server's own wait is the least one, backoff only lengthens it; attempts and time are bounded. The
+loop does the waiting, so that each attempt is an event.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def delay(
 ) -> float | None:
     """Seconds to wait before the next attempt, or None when there should be none.
 
-    ``attempt``: the number of the one that failed, from 1. ``random``: gives numbers from 0 to 1. ``waited``: seconds waited in
-    this step so far. An error with a remedy that was applied needs no wait: ask ``learn`` first.
+    ``attempt``: the number of the one that failed, from 1. ``random``: gives numbers from 0 to 1. ``waited``: seconds
+    waited in this step so far. An error with a remedy that was applied needs no wait: ask ``learn`` first.
     """
     if not error.retryable or attempt >= policy.attempts:
         return None

@@ -12,11 +12,15 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-_DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)\s*d)?(?:(\d+(?:\.\d+)?)\s*h)?(?:(\d+(?:\.\d+)?)\s*m)?(?:(\d+(?:\.\d+)?)\s*s)?(?:(\d+(?:\.\d+)?)\s*ms)?")
+_NUMBER = r"(\d+(?:\.\d+)?)\s*"
+_DURATION = re.compile("".join(rf"(?:{_NUMBER}{unit})?" for unit in ("d", "h", "m", "s", "ms")))
 _IN_WORDS = re.compile(
     r"""(?ix)
-      (?: (?:try|retry|again|wait|available|reset\w*) \W+ (?:again\W+)? (?:(?:in|after|for|at\ least|about)\W+)* | retry[-_ ]?after\W+ )
-      (\d+(?:\.\d+)?) \s* (milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h)? (?: \s* (\d+(?:\.\d+)?) \s* (s|seconds?)\b)? (?![\w.]*\d)
+      (?: (?:try|retry|again|wait|available|reset\w*) \W+ (?:again\W+)? (?:(?:in|after|for|at\ least|about)\W+)*
+        | retry[-_ ]?after\W+
+      )
+      (\d+(?:\.\d+)?) \s* (milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h)?
+      (?: \s* (\d+(?:\.\d+)?) \s* (s|seconds?)\b)? (?![\w.]*\d)
     """
 )
 _CHINESE = re.compile(r"(\d+(?:\.\d+)?)\s*(毫秒|秒|分钟)\s*(?:之?后|以后)")
@@ -57,7 +61,10 @@ def _in_object(error: Any, now: float, depth: int = 0) -> float | None:
         return None
     for key, value in error.items():
         name = str(key).lower().replace("-", "_")
-        if name in ("retry_after_ms", "retryafterms", "retry_after_milliseconds") and (wait := _number(value)) is not None:
+        if (
+            name in ("retry_after_ms", "retryafterms", "retry_after_milliseconds")
+            and (wait := _number(value)) is not None
+        ):
             return wait / 1000
         if name in ("retrydelay", "retry_delay", "retry_after", "retryafter", "retry_after_seconds", "retry_in"):
             if isinstance(value, dict):
@@ -66,7 +73,11 @@ def _in_object(error: Any, now: float, depth: int = 0) -> float | None:
             if (wait := _moment(value, now)) is not None:
                 return wait
     return next(
-        (wait for value in error.values() if isinstance(value, (dict, list)) and (wait := _in_object(value, now, depth + 1)) is not None),
+        (
+            wait
+            for value in error.values()
+            if isinstance(value, (dict, list)) and (wait := _in_object(value, now, depth + 1)) is not None
+        ),
         None,
     )
 
@@ -134,7 +145,9 @@ def _moment(value: Any, now: float) -> float | None:
     if (match := _DURATION.fullmatch(text.lower())) and any(match.groups()):
         days, hours, minutes, seconds, milliseconds = (float(part or 0) for part in match.groups())
         return days * 86400 + hours * 3600 + minutes * 60 + seconds + milliseconds / 1000
-    if (match := re.fullmatch(r"(\d+(?:\.\d+)?)\s*(seconds?|secs?|minutes?|mins?|milliseconds?)", text.lower())) is not None:
+    if (
+        match := re.fullmatch(r"(\d+(?:\.\d+)?)\s*(seconds?|secs?|minutes?|mins?|milliseconds?)", text.lower())
+    ) is not None:
         return float(match.group(1)) * _unit(match.group(2))
     moment: datetime | None = None
     try:

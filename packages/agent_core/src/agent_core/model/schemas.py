@@ -1,7 +1,7 @@
 """JSON Schemas of tools as particular endpoints accept them.
 
-Invariant: pure and deterministic; a reduced schema accepts at least whatever the full one accepts, since the tool validates
-its arguments itself.
+Invariant: pure and deterministic; a reduced schema accepts at least whatever the full one accepts, since the tool
+validates its arguments itself.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def _target(reference: str, root: dict[str, Any]) -> Any:
 
 
 def simplify(schema: dict[str, Any]) -> dict[str, Any]:
-    """Plain keywords only: type, description, enum, properties, required, items; a union becomes its first real branch."""
+    """Plain keywords only: type, description, enum, properties, required, items; a union becomes its first real
+    branch."""
     return _simplify(inline(schema) if mentions_refs(schema) else schema)
 
 

@@ -1,7 +1,7 @@
 """A model that plays turns written by hand: for tests, demonstrations and documentation.
 
-Invariant: it goes through the same contract as a real one (deltas, calls, one ``StreamEnd``) and never makes anything up: a
-script that is used up is an error.
+Invariant: it goes through the same contract as a real one (deltas, calls, one ``StreamEnd``) and never makes anything
+up: a script that is used up is an error.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .arguments import judge
 from .names import nine, resolve
 
 Item: TypeAlias = str | tuple[str, Mapping[str, Any] | str] | ToolCall | ReasoningDelta | Usage | ModelError | StreamEnd
-"""A piece of a turn: text; a call as (name, arguments) with a dict or raw JSON text, or as a ``ToolCall``; reasoning; the usage
-to report; an error to raise at this point; or the ``StreamEnd`` to close with, as it stands."""
+"""A piece of a turn: text; a call as (name, arguments) with a dict or raw JSON text, or as a ``ToolCall``; reasoning;
+the usage to report; an error to raise at this point; or the ``StreamEnd`` to close with, as it stands."""
 Turn: TypeAlias = Item | Sequence[Item] | Callable[[Sequence[Message]], "Turn"]
 """What the model says next: one item, several in order, or a function of the messages that gives either."""
 
@@ -81,7 +81,9 @@ class ScriptedModel:
         self._next += 1
         while callable(turn):
             turn = turn(messages)
-        items = [turn] if isinstance(turn, (str, tuple, ToolCall, ReasoningDelta, Usage, ModelError, StreamEnd)) else turn
+        items = (
+            [turn] if isinstance(turn, (str, tuple, ToolCall, ReasoningDelta, Usage, ModelError, StreamEnd)) else turn
+        )
         calls: list[ToolCall] = []
         text, end, usage = "", None, None
         taken = {call.id for message in messages for call in message.tool_calls}

@@ -1,7 +1,7 @@
 """Server-sent events out of bytes.
 
-Invariant: the events do not depend on how the bytes were cut into reads, and each byte is looked at a bounded number of times.
-Lines end at CR, LF or CRLF and nowhere else; they are split as bytes, so no character is ever torn.
+Invariant: the events do not depend on how the bytes were cut into reads, and each byte is looked at a bounded number
+of times. Lines end at CR, LF or CRLF and nowhere else; they are split as bytes, so no character is ever torn.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The text of an answer as it comes in: what may be shown at once, what is reasoning, what has to wait.
 
-Invariant: the pieces shown, joined after the last withdrawal, are the final text. Only what could still become a reasoning tag or a
-tool call is held back; ordinary text passes through piece by piece.
+Invariant: the pieces shown, joined after the last withdrawal, are the final text. Only what could still become a
+reasoning tag or a tool call is held back; ordinary text passes through piece by piece.
 """
 
 from __future__ import annotations
@@ -26,9 +26,23 @@ _THINKING = {
 _CLOSERS = tuple(closer for closer in _THINKING.values() if closer.startswith("<"))
 _LONGEST_TAG = 16
 _MARKS = (
-    "<toolcall", "<longcattoolcall", "<functioncall", "<function=", "<function(", "<dsml", "<pythontag", "<pythonstart", "<invoke", "<tooluse",
-    "<toolcode", "<tools>", "<startaction", "<actionstart", "[toolcalls]", "[toolrequest]",
-)  # fmt: skip
+    "<toolcall",
+    "<longcattoolcall",
+    "<functioncall",
+    "<function=",
+    "<function(",
+    "<dsml",
+    "<pythontag",
+    "<pythonstart",
+    "<invoke",
+    "<tooluse",
+    "<toolcode",
+    "<tools>",
+    "<startaction",
+    "<actionstart",
+    "[toolcalls]",
+    "[toolrequest]",
+)
 _IGNORED_IN_MARKS = re.compile(r"[|｜¦∣│┃\s_▁]+")
 _NAMESPACE = re.compile(r"<[a-z]{1,12}:")
 _MAYBE_NAMESPACE = re.compile(r"<[a-z]{1,12}\Z")
@@ -71,8 +85,20 @@ class TextChannel:
     """``watch``: tools were offered, so text may turn out to be a call."""
 
     __slots__ = (
-        "_channel", "_closer", "_content", "_drop_space", "_held", "_marked", "_orphan_allowed", "_out", "_quoted_marks", "_state", "_surrogate", "_watch", "reasoning",
-    )  # fmt: skip
+        "_channel",
+        "_closer",
+        "_content",
+        "_drop_space",
+        "_held",
+        "_marked",
+        "_orphan_allowed",
+        "_out",
+        "_quoted_marks",
+        "_state",
+        "_surrogate",
+        "_watch",
+        "reasoning",
+    )
 
     def __init__(self, watch: bool, out: list[ModelEvent]) -> None:
         self._watch = watch
@@ -323,7 +349,8 @@ def _is_stump(text: str) -> bool:
 
 
 def _may_be_call(text: str) -> str:
-    """Whether an answer that begins with ``text`` (no leading blanks) may be nothing but a call in JSON or in a fence."""
+    """Whether an answer that begins with ``text`` (no leading blanks) may be nothing but a call in JSON or in a
+    fence."""
     if text[0] == "`":
         if not text.startswith("```"):
             return "maybe" if "```".startswith(text) else "no"

@@ -1,8 +1,8 @@
 """Finds tool calls in the text of an answer, under the strict conditions of rule 5 of the stream specification.
 
-Invariant: text becomes a call only when tools were offered, the block is whole and not quoted, its name is that of an offered tool
-and its arguments are an object. Everything else stays text, except a call that was begun and never finished: that is neither run
-nor shown.
+Invariant: text becomes a call only when tools were offered, the block is whole and not quoted, its name is that of an
+offered tool and its arguments are an object. Everything else stays text, except a call that was begun and never
+finished: that is neither run nor shown.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from msgspec import Struct
 from ..messages import ToolSchema
 from . import dialects
 from .dialects import BARS, Block, Written
+from .jsontext import value_at
 from .names import resolve
 
 _WORDS = r"(?:longcat_)?tool_calls?|toolcalls?|function_calls?|functioncalls?|tool_code|tool_use|tools"
@@ -55,7 +56,8 @@ _WORD = re.compile(r"\s*([\w.:/\-]+)")
 
 
 class Found(Struct):
-    """What a text turned out to hold. ``name`` of a call is the offered tool's; ``unfinished``: a call was begun at its end."""
+    """What a text turned out to hold. ``name`` of a call is the offered tool's; ``unfinished``: a call was begun at
+    its end."""
 
     text: str
     calls: list[tuple[str, Written]]
@@ -132,13 +134,17 @@ def _end_of_code(text: str, start: int) -> int:
     line_start = text.rfind("\n", 0, start) + 1
     if (fence := _FENCE_LINE.match(text, line_start)) and not text[line_start:start].strip():
         mark = fence.group(1)
-        closing = re.compile(rf"^[ \t]*{re.escape(mark[0])}{{{len(mark)},}}[ \t]*$", re.MULTILINE).search(text, fence.end())
+        closing = re.compile(rf"^[ \t]*{re.escape(mark[0])}{{{len(mark)},}}[ \t]*$", re.MULTILINE).search(
+            text, fence.end()
+        )
         return closing.end() if closing else len(text)
     ticks = _TICKS.match(text, start)
     if ticks is None:
         return start + 1
     paragraph = text.find("\n\n", ticks.end())
-    closing = re.compile(rf"(?<!`){ticks.group()}(?!`)").search(text, ticks.end(), paragraph if paragraph >= 0 else len(text))
+    closing = re.compile(rf"(?<!`){ticks.group()}(?!`)").search(
+        text, ticks.end(), paragraph if paragraph >= 0 else len(text)
+    )
     return closing.end() if closing else ticks.end()
 
 
@@ -168,13 +174,17 @@ def _read(text: str, opening: re.Match[str]) -> Block | None:
             return block[0], leftover.end() if leftover else block[1]
     word = re.escape(opening["word"])
     namespace = re.escape(opening["namespace"] or "")
-    block = dialects.container(text, end, rf"</{BARS}{{0,2}}{namespace}{word}{BARS}{{0,2}}>|<{BARS}{{1,2}}/{word}{BARS}{{1,2}}>")
+    block = dialects.container(
+        text, end, rf"</{BARS}{{0,2}}{namespace}{word}{BARS}{{0,2}}>|<{BARS}{{1,2}}/{word}{BARS}{{1,2}}>"
+    )
     if block is None and re.search(BARS, opening.group()):
         return dialects.body(text, end) if text[end:].lstrip().startswith("[") else None
     return block
 
 
-def _accept(calls: list[Written], tools: Mapping[str, ToolSchema], names: Mapping[str, str]) -> list[tuple[str, Written]] | None:
+def _accept(
+    calls: list[Written], tools: Mapping[str, ToolSchema], names: Mapping[str, str]
+) -> list[tuple[str, Written]] | None:
     """The calls with their tools' names, or None when one of them is no call of an offered tool."""
     accepted = []
     for call in calls:
@@ -306,7 +316,7 @@ def _harmony(text: str, tools: Mapping[str, ToolSchema], names: Mapping[str, str
 
 def _only_object(text: str) -> dict[str, Any] | None:
     """The one JSON object that the text is, or None."""
-    block = dialects.value_at(text, 0)
+    block = value_at(text, 0)
     if block is None or text[block[1] :].strip() or not isinstance(block[0], dict):
         return None
     return block[0]

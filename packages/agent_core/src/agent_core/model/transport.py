@@ -41,7 +41,10 @@ async def acquire(user: object) -> aiohttp.ClientSession:
     if shared is None or shared.session.closed:
         import aiohttp
 
-        proxied = any(os.environ.get(name) for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"))
+        proxied = any(
+            os.environ.get(name)
+            for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+        )
         session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=_MOST_CONNECTIONS),
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -72,7 +75,8 @@ async def release(user: object) -> None:
 
 
 async def _close_with_loop(session: aiohttp.ClientSession) -> AsyncGenerator[None, None]:
-    """Runs its end when the loop shuts its generators down, so that a program that never closes a model ends without noise."""
+    """Runs its end when the loop shuts its generators down, so that a program that never closes a model ends without
+    noise."""
     try:
         yield
     finally:
@@ -110,7 +114,9 @@ class Watchdog:
 
     __slots__ = ("_expire", "_handle", "_latest", "_loop", "deadline", "fired")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float, total: float | None, expire: Callable[[], None]) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, seconds: float, total: float | None, expire: Callable[[], None]
+    ) -> None:
         self._loop = loop
         self._expire = expire
         self.fired = False
@@ -160,7 +166,9 @@ def explain(error: Exception, endpoint: Endpoint, seconds: float) -> ModelError:
     if isinstance(error, (aiohttp.InvalidURL, ValueError)):
         return ModelError("unreachable", f"{endpoint.shown} is not a usable address; check the base URL.")
     if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return ModelError("unreachable", f"{endpoint.shown} cannot be found; check the address and the network.", retryable=True)
+        return ModelError(
+            "unreachable", f"{endpoint.shown} cannot be found; check the address and the network.", retryable=True
+        )
     if isinstance(error, aiohttp.ServerDisconnectedError):
         return ModelError("unreachable", f"{endpoint.shown} closed the connection without an answer.", retryable=True)
     if isinstance(error, aiohttp.ClientResponseError):

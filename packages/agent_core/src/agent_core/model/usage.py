@@ -1,6 +1,7 @@
 """Reads token counts, wherever and however they are spelt.
 
-Invariant: a count that was not reported stays None; reports are totals, so a later value of a field replaces an earlier one.
+Invariant: a count that was not reported stays None; reports are totals, so a later value of a field replaces an
+earlier one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,13 @@ from typing import Any
 from ..messages import Usage
 
 _PATHS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "prompt_tokens": (("prompt_tokens",), ("input_tokens",), ("promptTokens",), ("promptTokenCount",), ("prompt_eval_count",)),
+    "prompt_tokens": (
+        ("prompt_tokens",),
+        ("input_tokens",),
+        ("promptTokens",),
+        ("promptTokenCount",),
+        ("prompt_eval_count",),
+    ),
     "completion_tokens": (
         ("completion_tokens",),
         ("output_tokens",),

@@ -1,8 +1,8 @@
 """Writes requests: messages, tools and the frame around them, as bytes.
 
-Invariant: pure; the same value and profile give the same bytes, so each request extends the one before it. The canonical form
-is what every endpoint is known to accept: no empty tool list, arguments as a string, one result behind each call, inlined
-schemas, safe names; a ``Profile`` changes it only where an endpoint asked for it.
+Invariant: pure; the same value and profile give the same bytes, so each request extends the one before it. The
+canonical form is what every endpoint is known to accept: no empty tool list, arguments as a string, one result behind
+each call, inlined schemas, safe names; a ``Profile`` changes it only where an endpoint asked for it.
 """
 
 from __future__ import annotations
@@ -67,9 +67,7 @@ def render_tools(tools: Sequence[ToolSchema], profile: Profile = DEFAULT) -> byt
     )
 
 
-def frame(
-    model: str, options: Mapping[str, Any], has_tools: bool, profile: Profile = DEFAULT
-) -> tuple[str, str, str]:
+def frame(model: str, options: Mapping[str, Any], has_tools: bool, profile: Profile = DEFAULT) -> tuple[str, str, str]:
     """The rest of the body, around the messages and the tools. Options that are None are left out."""
     settings: dict[str, Any] = {"stream": profile.stream}
     if profile.stream:
