@@ -10,7 +10,7 @@ BIN := $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 QUESTION := 订单 123 里买了什么？现在还有货吗？报个价
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast lint format bench lock clean
+.PHONY: help setup demo test test-fast lint format bench lock lock-peers clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -53,6 +53,10 @@ lock: setup ## compile requirements.lock anew from requirements.in and the pypro
 	$(BIN)/uv pip compile requirements.in --output-file requirements.lock --upgrade --universal --python-version 3.11 \
 		--generate-hashes --no-annotate --no-header --no-emit-package erpilot --no-emit-package erpilot-agent-core --quiet
 
+lock-peers: setup ## compile the lock of the packages that make bench measures against
+	$(BIN)/uv pip compile bench/requirements-peers.in --output-file bench/requirements-peers.lock --upgrade --universal \
+		--python-version 3.11 --generate-hashes --no-annotate --no-header --quiet
+
 clean: ## remove .venv, the demo's data and every cache
-	rm -rf .venv .demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis bench/results
+	rm -rf .venv .bench .demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis bench/results
 	find packages tests bench scripts -name __pycache__ -type d -prune -exec rm -rf {} +
