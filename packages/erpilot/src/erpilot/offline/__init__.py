@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import re
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
@@ -19,8 +18,6 @@ from agent_core.messages import Message, ModelEvent, StreamEnd, TextDelta, ToolC
 
 from .answer import text, write
 from .turns import Step, conversation, meant, steps
-
-_PIECE = re.compile(r"\s*[\x21-\x7e]+|\s*[^\x00-\x7f]{1,4}|\s+|.", re.DOTALL)
 
 
 class OfflineModel:
@@ -39,8 +36,8 @@ class OfflineModel:
             for at, step in enumerate(move if isinstance(move, list) else ())
         ]
         said = Message("assistant", None if calls else str(move), tuple(calls))
-        for piece in _PIECE.findall(said.content or ""):
-            yield TextDelta(text=piece)
+        for at in range(0, len(said.content or ""), 6):
+            yield TextDelta(text=str(said.content)[at : at + 6])
             await asyncio.sleep(0)
         for call in calls:
             yield call
@@ -53,12 +50,12 @@ def next_move(messages: Sequence[Message], offered: set[str]) -> list[Step] | st
     """The calls to make now, or the text of the answer."""
     asked, results = meant(conversation(messages))
     if asked.problem:
-        said = text(asked.chinese, asked.problem, piece=asked.piece[:40])
-        return said if asked.problem.startswith("which") else said + text(asked.chinese, "help")
+        said = text(asked.chinese, asked.problem, {"piece": asked.piece[:40]})
+        return said if asked.problem.startswith("which") else said + text(asked.chinese, "help", {})
     try:
         wanted = {step.key: step for step in steps(asked, results) if step.key not in results}
         if missing := {step.tool for step in wanted.values()} - offered:
-            return text(asked.chinese, "no_tool", tool=", ".join(sorted(missing)))
+            return text(asked.chinese, "no_tool", {"tool": ", ".join(sorted(missing))})
         return list(wanted.values()) or write(asked, results)
     except (KeyError, TypeError, AttributeError, ValueError):  # a result in another form than the tools' own
-        return text(asked.chinese, "unreadable")
+        return text(asked.chinese, "unreadable", {})

@@ -12,12 +12,12 @@ from typing import Any
 from .reading import WORDS, Asked
 from .turns import Result, Results, chosen, steps
 
-_INHERITED = ("base_unit", "currency", "own", "shortage", "of")
-"""What a record inside another takes from it: units and the like. A quantity of the whole is none of its part."""
 _FIELD, _OPTIONAL = re.compile(r"\{([?-]?)([\w.]+)\}"), re.compile(r"\[([^\]]*)\]")
+# What a record inside another takes from it: units and the like. A quantity of the whole is none of its part.
+_INHERITED = ("base_unit", "currency", "own", "shortage", "of")
 
 
-def text(chinese: bool, template: str, **values: Any) -> str:
+def text(chinese: bool, template: str, values: Result) -> str:
     """A template filled. Raises ``KeyError`` for a value that is neither there nor in brackets."""
 
     def value(path: str) -> str:
@@ -27,28 +27,27 @@ def text(chinese: bool, template: str, **values: Any) -> str:
         term = WORDS["terms"].get(path.rpartition(".")[2], {}).get(str(found))
         return str(term[not chinese]) if term else "" if found is None else " ".join(str(found).split())
 
+    def failed(condition: str, path: str) -> bool:
+        return (value(path) in ("", "False", "0" if condition else "")) is (condition != "-")
+
     parts: list[str] = _OPTIONAL.split(WORDS["say"][template][not chinese])
     for at, part in enumerate(parts):
-        failed = [
-            path
-            for condition, path in _FIELD.findall(part)
-            if (value(path) in ("", "False", *(["0"] if condition else []))) is (condition != "-")
-        ]
-        if failed and at % 2 == 0:
-            raise KeyError(failed[0])
-        parts[at] = "" if failed else _FIELD.sub(lambda field: "" if field[1] else value(field[2]), part)
+        missing = [path for condition, path in _FIELD.findall(part) if failed(condition, path)]
+        if missing and at % 2 == 0:
+            raise KeyError(missing[0])
+        parts[at] = "" if missing else _FIELD.sub(lambda field: "" if field[1] else value(field[2]), part)
     return "".join(parts)
 
 
 def told(chinese: bool, plan: dict[str, Any], values: Result) -> list[str]:
     """The lines of a section: its templates, the same for each record inside, what closes it."""
-    lines = [text(chinese, template, **values) for template in plan.get("say", ())]
+    lines = [text(chinese, template, values) for template in plan.get("say", ())]
     outer = {key: values[key] for key in _INHERITED if key in values}
     for inner in plan.get("then", ()):
         for at, record in enumerate(values[inner["each"]]):
-            converted = record.get("unit") != record.get("base_unit", values.get("base_unit"))
-            lines += told(chinese, inner, outer | record | {"mark": "①②③④⑤"[at : at + 1], "converted": converted})
-    return [line for line in (*lines, *(text(chinese, each, **values) for each in plan.get("end", ()))) if line]
+            more = {"mark": "①②③④⑤"[at : at + 1], "converted": record.get("unit") != (outer | record).get("base_unit")}
+            lines += told(chinese, inner, outer | record | more)
+    return [line for line in (*lines, *(text(chinese, each, values) for each in plan.get("end", ()))) if line]
 
 
 def write(asked: Asked, results: Results) -> str:
@@ -57,18 +56,17 @@ def write(asked: Asked, results: Results) -> str:
     letters: list[str] = []
     plan = steps(asked, results)
     for step in plan:
-        result, section = results[step.key], step.tool
+        result, section = results[step.key] | {"what": step.tool}, step.tool
         if "error" in result:
             about = step.arguments.get("number") or step.arguments.get("query") or (step.order or {}).get("number")
-            error = result["error"] if isinstance(result["error"], dict) else {}
-            section, result = "error", {"asked": about, "tool": step.tool, "what": step.tool} | error
+            section, result = "error", {"asked": about, "tool": step.tool, "what": step.tool, "error": result["error"]}
         elif step.tool in ("find_products", "find_customers"):
-            section, result = _match(step.tool, result), result | {"what": step.tool}
+            known, exact = chosen(step.tool, result), any(each["match"] != "fuzzy" for each in result["candidates"])
+            section, result = "these" if known else "offer", result | {"exact": exact, "several": len(known) > 1}
         elif step.tool == "get_order":
-            kind, others = result["kind"], ", ".join(result["other_matches"])
-            unsold = "price" in asked.facets and kind not in ("sale", "quotation")
             section = "get_order" if "lines" in asked.facets else "order_head"
-            result = result | {"own": kind == "sale", "unsold": unsold, "others": others}
+            unsold = "price" in asked.facets and result["kind"] not in ("sale", "quotation")
+            result |= {"own": result["kind"] == "sale", "unsold": unsold, "others": ", ".join(result["other_matches"])}
         elif step.order is not None:
             section = f"{step.tool}_of_order"
             if step.tool == "get_price":
@@ -79,20 +77,12 @@ def write(asked: Asked, results: Results) -> str:
     return "\n".join(lines + letters)
 
 
-def _match(tool: str, result: Result) -> str:
-    """The section for what a name may mean."""
-    if known := chosen(tool, result):
-        return "these" if len(known) > 1 else "decided"
-    kinds = {each["match"] for each in result["candidates"]}
-    return "several" if kinds - {"fuzzy"} else "nearest" if kinds else "nothing"
-
-
 def _compared(report: Result, order: Result, stock: Result) -> Result:
     """The prices with those of the document and with what its stock says. A product that is not listed has none."""
     missing = {each["asked"] for each in stock.get("not_found", ())}
     products, lines = iter(stock.get("products", ())), []
     for line, old in zip(report["lines"], order["lines"], strict=True):
-        product = next(products, {}) if old["sku"] not in missing else {}
+        product: Result = next(products, {}) if old["sku"] not in missing else {}
         supply = {key: product[key] for key in ("wanted", "shortage", "complete_on") if key in product}
         changed = (old["unit_price"], order["currency"]) != (line["unit_price"], report["currency"])
         lines.append(line | supply | {"old": old["unit_price"], "changed": changed})

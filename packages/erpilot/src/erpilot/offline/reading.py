@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
@@ -19,20 +18,20 @@ LONGEST, MOST_ITEMS, MOST_ORDERS = 1000, 8, 3
 _SPEECH: dict[str, Any] = WORDS["speech"]
 
 
-def _pattern(sources: str | Iterable[str]) -> re.Pattern[str]:
-    text = sources if isinstance(sources, str) else "|".join(sources)
+def _pattern(*sources: str) -> re.Pattern[str]:
+    text = "|".join(sources)
     for name, macro in reversed(WORDS["macros"].items()):  # later ones are made of earlier ones
         text = text.replace(f"<{name}>", macro)
     return re.compile(text, re.IGNORECASE)
 
 
-_SCAN = _pattern(f"(?P<{kind}>{'|'.join(sources)})" for kind, sources in WORDS["scan"].items())
-_UNLESS, *_REFUSED = ((kind, _pattern(sources)) for kind, sources in WORDS["refuse"].items())
+_SCAN = _pattern(*(f"(?P<{kind}>{'|'.join(sources)})" for kind, sources in WORDS["scan"].items()))
+_UNLESS, *_REFUSED = ((kind, _pattern(*sources)) for kind, sources in WORDS["refuse"].items())
 _LEAD, _TAIL, _EMPTY, _ENGLISH, _JOIN, _BARE = (
     _pattern(_SPEECH[key]) for key in ("lead", "tail", "empty", "english", "join", "bare")
 )
 _DOCUMENT, _UNIT, _AMOUNT = _pattern("<D>"), _pattern("<U>(?=\\W*(?:of)?$)"), _pattern("(<N>|<Z>|an?|one)\\s*(<U>)")
-_QUOTED, _CJK = _pattern(WORDS["scan"]["quoted"]), re.compile("[\u3400-\u9fff]")
+_QUOTED, _CJK = _pattern(*WORDS["scan"]["quoted"]), re.compile("[\u3400-\u9fff]")
 _FROZEN = re.compile(r"(?:(?:^|\n)\[(?!file:)[^\n]*\]\s*)+$")
 
 
@@ -47,7 +46,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question. ``orders``: (number, kind). ``problem``: the template that says why there is no answer, ``piece`` to what."""
+    """A question. ``orders``: (number, kind). ``problem``: the template that says why it is not answered."""
 
     chinese: bool
     facets: frozenset[str] = frozenset()
@@ -135,10 +134,8 @@ def _assembled(asked: Asked, elements: list[tuple[str, str]]) -> Asked:
         elif kind == "order":
             numbers = [each.lstrip("#") for each in _DOCUMENT.findall(text)]
             said["orders"] += tuple((each, meaning if each.isdigit() else None) for each in numbers)
-        elif kind in ("pick", "price_list", "goes_on"):
-            said[kind] = meaning or int(re.sub(r"\D", "", text) or 1)
-        elif kind == "warehouse":
-            said[kind] = _trimmed(text)
+        elif kind in ("pick", "price_list", "goes_on", "warehouse"):
+            said[kind] = _trimmed(text) if kind == "warehouse" else meaning or int(re.sub(r"\D", "", text) or 1)
         elif kind in ("to", "for"):
             role = kind
         elif kind == "buys" and pieces:
@@ -169,13 +166,10 @@ def _concluded(asked: Asked, pieces: list[dict[str, Any]], amounts: list[tuple[s
     items = items or tuple(Item("", *amount) for amount in amounts[:1])
     double = [each["name"] for each in things if len(each["amounts"]) > 1] + [each[0] for each in amounts[not things :]]
     misplaced = len(buyers) > 1 or (buyers and facets and "price" not in facets)
-    problems = {
-        "amounts": double[:1],
-        "unclear": [buyers[-1]["name"]] if misplaced else [],
-        "mixed": [items[0].name or items[0].qty] if asked.orders and items else [],
-        "too_many": [""] if len(items) > MOST_ITEMS or len(asked.orders) > MOST_ORDERS else [],
-    }
-    problem = next((key for key, pieces_of in problems.items() if pieces_of), None)
+    problems = [("amounts", double[0])] if double else []
+    problems += [("unclear", buyers[-1]["name"])] if misplaced else []
+    problems += [("mixed", items[0].name or str(items[0].qty))] if asked.orders and items else []
+    problems += [("too_many", "")] if len(items) > MOST_ITEMS or len(asked.orders) > MOST_ORDERS else []
+    problem, piece = problems[0] if problems else (None, "")
     customer = buyers[0]["name"] if buyers else None
-    asked = replace(asked, facets=facets, items=items, customer=customer, problem=problem)
-    return replace(asked, piece=problems[problem][0]) if problem else asked
+    return replace(asked, facets=facets, items=items, customer=customer, problem=problem, piece=piece)

@@ -59,15 +59,11 @@ def meant(turns: Sequence[tuple[str, Results]]) -> tuple[Asked, Results]:
     asked, before, known, usable = Asked(True, problem="unclear"), None, Results(), Results()
     for text, results in turns:
         asked = _followed(read(text, before), before or Asked(True), known)
-        fresh = set() if asked.goes_on else {step.key for step in _documents(asked)}
-        usable = {key: value for key, value in known.items() if key not in fresh} | results
+        old = (key for key in known if asked.goes_on or not key.startswith("get_order "))  # named again: read again
+        usable = {key: known[key] for key in old} | results
         known |= {key: each for key, each in results.items() if key.startswith(_LASTING) and "error" not in each}
         before = asked if (asked.problem or "which").startswith("which") else before
     return asked, usable
-
-
-def _documents(asked: Asked) -> list[Step]:
-    return [Step("get_order", {"number": number} | ({"kind": kind} if kind else {})) for number, kind in asked.orders]
 
 
 def _find(tool: str, name: str | None) -> Step:
@@ -87,7 +83,7 @@ def _followed(asked: Asked, old: Asked, known: Results) -> Asked:
     only = asked.items[0].name if len(asked.items) == 1 and not asked.items[0].qty and not asked.customer else ""
     opened = _opened(old, known)
     if only.isdigit() and len(only) < 8:  # a number alone: one of an offer, a quantity, else a document
-        if not asked.facets and opened and int(only) <= len(opened[2]):
+        if not asked.facets and opened and int(only) <= len(opened[1]):
             asked = replace(asked, pick=int(only))
         elif not asked.facets and len(old.items) == 1:
             asked = replace(asked, items=(Item("", only),))
@@ -101,12 +97,9 @@ def _followed(asked: Asked, old: Asked, known: Results) -> Asked:
     if not asked.facets and opened and (asked.pick or only):
         return _answered(replace(old, chinese=asked.chinese), opened, asked.pick, only)
     named = any(item.name for item in asked.items)
-    if named and not asked.facets and len(old.items) == 1 and not old.items[0].name:  # the answer to: which product?
-        return replace(old, chinese=asked.chinese, items=(replace(old.items[0], name=only),), problem=None)
     hinted = not named and (asked.items or asked.customer or asked.price_list or asked.warehouse)
-    facets = (asked.facets or (old.facets if asked.goes_on or hinted else frozenset())) - (
-        {"lines"} if named else set()
-    )
+    facets = asked.facets or (old.facets if asked.goes_on or hinted else frozenset())
+    facets -= {"lines"} if named else set()
     if not facets:
         return replace(asked, problem="unclear", piece=only)
     if not (named and asked.facets) and not (asked.customer or asked.price_list):  # for whom: as before
@@ -122,28 +115,30 @@ def _followed(asked: Asked, old: Asked, known: Results) -> Asked:
     return replace(asked, facets=facets, items=items, orders=old.orders, warehouse=place, goes_on=True, problem=problem)
 
 
-def _opened(asked: Asked, known: Results) -> tuple[str, int, list[Result]] | None:
-    """The first name of a question that was not decided: its tool, its position, what was offered."""
-    names = [("find_products", item.name) for item in asked.items]
-    for at, (tool, name) in enumerate([*names, ("find_customers", asked.customer or "")]):
+def _opened(asked: Asked, known: Results) -> tuple[int, list[Result]] | None:
+    """Which name of a question was not given or not decided (behind the items: the customer), and what was offered."""
+    for at, name in enumerate([*(item.name for item in asked.items), asked.customer]):
+        tool = "find_products" if at < len(asked.items) else "find_customers"
         result = known.get(_find(tool, name).key, {})
-        if result.get("candidates") and not chosen(tool, result):
-            return tool, at, result["candidates"]
+        if name == "" or (result.get("candidates") and not chosen(tool, result)):
+            return at, result.get("candidates", [])
     return None
 
 
-def _answered(old: Asked, opened: tuple[str, int, list[Result]], pick: int | None, reply: str) -> Asked:
-    """The earlier question, with the choice or the further words put where its name was not decided."""
-    tool, at, offered = opened
+def _answered(old: Asked, opened: tuple[int, list[Result]], pick: int | None, reply: str) -> Asked:
+    """The earlier question, with the choice or the further words put where a name was open."""
+    at, offered = opened
     codes = [str(each.get("sku") or each["id"]) for each in offered]
     if pick and pick > len(codes):
         return replace(old, problem="unclear", piece=str(pick))
+    items = list(old.items)
+    earlier = items[at].name if at < len(items) else old.customer
     known = reply.casefold() in " ".join(codes + [each["name"] for each in offered]).casefold()
-    earlier = old.items[at].name if tool == "find_products" else old.customer
-    name = codes[pick - 1] if pick else reply if known else f"{earlier} {reply}"
-    if tool == "find_customers":
+    name = codes[pick - 1] if pick else reply if known or not earlier else f"{earlier} {reply}"
+    if at == len(items):
         return replace(old, customer=name)
-    return replace(old, items=(*old.items[:at], replace(old.items[at], name=name), *old.items[at + 1 :]))
+    items[at] = replace(items[at], name=name)
+    return replace(old, items=tuple(items), problem=None)
 
 
 def _settled(items: Iterable[Item], results: Results) -> Iterable[Item]:
@@ -157,7 +152,8 @@ def _settled(items: Iterable[Item], results: Results) -> Iterable[Item]:
 
 def steps(asked: Asked, results: Results) -> list[Step]:
     """The calls known by now: first what names and numbers mean, then stock and prices of all that was found."""
-    items, documents = list(dict.fromkeys(_settled(asked.items, results))), _documents(asked)
+    items = list(dict.fromkeys(_settled(asked.items, results)))
+    documents = [Step("get_order", {"number": each} | ({"kind": kind} if kind else {})) for each, kind in asked.orders]
     first = [*documents, *(_find("find_products", name) for name in dict.fromkeys(item.name for item in items))]
     first += [_find("find_customers", asked.customer)] if asked.customer else []
     if any(step.key not in results for step in first):
