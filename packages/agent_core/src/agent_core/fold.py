@@ -239,7 +239,7 @@ def _guard_tripped(state: State, event: ev.GuardTripped, seq: int, item: ev.Reco
 def _compacted(state: State, event: ev.ContextCompacted, seq: int, item: ev.Recorded) -> None:
     if event.kind in ("dropped", "summarised"):
         state.entries = [entry for entry in state.entries if entry.seq > event.to_seq]
-        state.dropped, state.summary = event.to_seq, event.summary
+        state.dropped, state.summary = event.to_seq, event.summary or state.summary
     elif event.kind == "clipped" and event.keep is not None:
         for entry in state.entries:
             if event.from_seq <= entry.seq <= event.to_seq:

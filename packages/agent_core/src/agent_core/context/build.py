@@ -93,7 +93,8 @@ def _kept(text: tuple[int, int, int], limit: int) -> int:
 
 
 def _dropping(state: State, policy: ContextPolicy, system_prompt: str, tool_tokens: int) -> ContextCompacted | None:
-    room = policy.budget_tokens * policy.drop_to - _fixed_tokens(state, system_prompt, tool_tokens)
+    notice = 0 if state.dropped else estimate_text(_DROPPED)
+    room = policy.budget_tokens * policy.drop_to - _fixed_tokens(state, system_prompt, tool_tokens) - notice
     starts = [index for index, entry in enumerate(state.entries) if entry.message.role == "user" and not entry.note]
     sizes = [entry_tokens(entry) for entry in state.entries]
     remaining = sum(sizes)
