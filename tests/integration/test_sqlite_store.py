@@ -14,7 +14,8 @@ import pytest
 
 from agent_core.errors import DamagedLog, StoreError
 from agent_core.store.base import EventStore
-from agent_core.store.sqlite import SCHEMA_VERSION, SqliteStore
+from agent_core.store.schema import SCHEMA_VERSION
+from agent_core.store.sqlite import SqliteStore
 from agent_core.testing.log_checks import read_all, said
 
 

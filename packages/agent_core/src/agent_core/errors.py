@@ -148,5 +148,14 @@ class DamagedLog(StoreError):
         self.seq = seq
 
 
+class Erased(StoreError):
+    """The payload of an event was removed for good, as somebody had asked for."""
+
+    def __init__(self, session_id: str, seq: int) -> None:
+        super().__init__(f"Session {session_id}: event {seq} and what belongs to it were erased for good.")
+        self.session_id = session_id
+        self.seq = seq
+
+
 class Refused(AgentError):
     """A command whose precondition does not hold (a decision that came too late, an id used twice)."""

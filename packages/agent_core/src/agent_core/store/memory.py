@@ -10,23 +10,15 @@ import time
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from ..codec import decode, encode, type_name
-from ..errors import Busy, Conflict, DamagedLog, Fenced, StoreError, UnknownSession
-from ..events import AnyEvent, Parent, Recorded, SessionStarted
-from .base import FIRST_LEASE, Lease, SessionInfo, Verified
-from .chain import GENESIS, link, new_salt, payload_digest
+from ..errors import Busy, Conflict, Erased, Fenced, StoreError, UnknownSession
+from ..events import AnyEvent, Parent, Recorded, SessionStarted, StepStarted
+from .base import FIRST_LEASE, SNAPSHOTS_KEPT, Head, Lease, Row, SessionInfo, Snapshot, Verified
+from .chain import GENESIS, ChainCheck, link, new_salt, payload_digest
 from .liveness import describe, this_process
 from .sqlite import new_session_id
-
-
-@dataclass
-class _Row:
-    at: int
-    type: str
-    salt: bytes
-    payload: bytes
-    digest: bytes
-    hash: bytes
 
 
 @dataclass
@@ -35,8 +27,10 @@ class _Session:
     updated_at: float
     parent: Parent | None = None
     head_hash: bytes = GENESIS
-    rows: list[_Row] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     contents: dict[str, bytes] = field(default_factory=dict)
+    snapshots: list[Snapshot] = field(default_factory=list)
+    erased_at: float | None = None
     generation: int = 0
     holder: str | None = None
     held_until: float = 0.0
@@ -79,6 +73,8 @@ class MemoryStore:
             raise Fenced(f"Session {session_id} was taken over by another process.")
         if session.head != expected_seq:
             raise Conflict(session_id, expected_seq, session.head)
+        if session.erased_at is not None:
+            raise Erased(session_id, session.head)
         encoded = [(event, type_name(event), encode(event)) for event in events]
         session.contents.update(contents or {})
         now = time.time_ns() // 1000
@@ -88,7 +84,7 @@ class MemoryStore:
             salt, seq = new_salt(), session.head + 1
             digest = payload_digest(salt, payload)
             session.head_hash = link(session.head_hash, seq, at_us, name, digest)
-            session.rows.append(_Row(at_us, name, salt, payload, digest, session.head_hash))
+            session.rows.append(Row(seq, at_us, name, salt, payload, digest, session.head_hash))
             recorded.append(Recorded(session_id, seq, at_us / 1e6, event, session.head_hash.hex()))
         session.updated_at = now / 1e6
         if release and lease is not None:
@@ -99,7 +95,14 @@ class MemoryStore:
         for owner, first, last in self._segments(session_id):
             for seq in range(max(after, first) + 1, last + 1):
                 row = owner.rows[seq - first - 1]
+                if row.payload is None:
+                    raise Erased(session_id, seq)
                 yield Recorded(session_id, seq, row.at / 1e6, decode(row.payload), row.hash.hex())
+
+    async def rows(self, session_id: str, until: int | None = None) -> AsyncIterator[Row]:
+        for owner, first, last in self._segments(session_id):
+            for row in owner.rows[: (last if until is None else min(last, until)) - first]:
+                yield row
 
     async def contents(self, session_id: str, hashes: Iterable[str]) -> dict[str, bytes]:
         known: dict[str, bytes] = {}
@@ -111,7 +114,10 @@ class MemoryStore:
         head = self._get(session_id).head
         if not 1 <= at_seq <= head:
             raise StoreError(f"Session {session_id} has events 1 to {head}; {at_seq} is not one of them.")
-        owner, first, _ = next(part for part in self._segments(session_id) if part[1] < at_seq <= part[2])
+        parts = self._segments(session_id)
+        if any(owner.erased_at is not None for owner, _, _ in parts):
+            raise Erased(session_id, at_seq)
+        owner, first, _ = next(part for part in parts if part[1] < at_seq <= part[2])
         parent = Parent(session_id, at_seq)
         child = new_session_id()
         self._sessions[child] = _Session(time.time(), time.time(), parent, owner.rows[at_seq - first - 1].hash)
@@ -127,6 +133,8 @@ class MemoryStore:
 
     async def acquire(self, session_id: str, *, seconds: float) -> Lease:
         session = self._sessions.setdefault(session_id, _Session(time.time(), time.time()))
+        if session.erased_at is not None:
+            raise Erased(session_id, session.head)
         if session.holder is not None and time.time() < session.held_until:
             raise Busy(session_id, describe(session.holder))
         session.generation += 1
@@ -144,21 +152,56 @@ class MemoryStore:
         if session.generation == lease.generation:
             session.holder, session.held_until = None, 0.0
 
-    async def verify(self, session_id: str) -> Verified:
-        head = self._get(session_id)
-        previous, expected = GENESIS, 1
-        for owner, first, last in self._segments(session_id):
-            for seq in range(first + 1, last + 1):
-                row = owner.rows[seq - first - 1]
-                if payload_digest(row.salt, row.payload) != row.digest:
-                    raise DamagedLog(session_id, seq, "its content does not match its digest")
-                previous = link(previous, seq, row.at, row.type, row.digest)
-                if previous != row.hash:
-                    raise DamagedLog(session_id, seq, "its hash does not follow from the one before")
-                expected = seq + 1
-        if expected - 1 != head.head or previous != head.head_hash:
-            raise DamagedLog(session_id, expected, f"the log ends at {expected - 1}, its head says {head.head}")
-        return Verified(session_id, head.head, head.head_hash.hex())
+    async def verify(self, session_id: str, *, against: Head | None = None) -> Verified:
+        if against is not None and session_id not in self._sessions:
+            return ChainCheck(session_id, against).end(0, GENESIS)
+        session, check = self._get(session_id), ChainCheck(session_id, against)
+        async for row in self.rows(session_id):
+            check.take(row)
+        return check.end(session.head, session.head_hash)
+
+    async def snapshot(self, session_id: str, seq: int, data: bytes, *, schema: str) -> None:
+        session = self._sessions.get(session_id)
+        if session is None or session.erased_at is not None or not session.first < seq <= session.head:
+            return
+        others = [known for known in session.snapshots if known.seq != seq]
+        newest_first = sorted([*others, Snapshot(seq, data, schema)], key=lambda known: known.seq)[::-1]
+        session.snapshots = newest_first[:SNAPSHOTS_KEPT]
+
+    async def latest_snapshot(
+        self, session_id: str, at_or_before: int | None = None, *, schema: str
+    ) -> Snapshot | None:
+        for owner, _, last in reversed(self._segments(session_id)):
+            end = last if at_or_before is None else min(last, at_or_before)
+            for known in owner.snapshots:
+                if known.seq <= end and known.schema == schema:
+                    return known
+        return None
+
+    async def adopt(self, session_id: str, rows: Sequence[Row], contents: Mapping[str, bytes]) -> None:
+        if (known := self._sessions.get(session_id)) is not None:
+            raise Conflict(session_id, 0, known.head)
+        created, updated = rows[0].at / 1e6, rows[-1].at / 1e6
+        erased_at = updated if any(row.state == "erased" for row in rows) else None
+        self._sessions[session_id] = _Session(
+            created, updated, None, rows[-1].hash, list(rows), dict(contents), erased_at=erased_at
+        )
+
+    async def erase(self, session_id: str) -> None:
+        session = self._get(session_id)
+        if session.holder is not None and time.time() < session.held_until:
+            raise Busy(session_id, describe(session.holder))
+        session.rows = [msgspec.structs.replace(row, salt=None, payload=None, state="erased") for row in session.rows]
+        session.contents, session.snapshots = {}, []
+        session.erased_at = session.erased_at or time.time()
+        session.generation, session.holder = session.generation + 1, None
+        for name, heir in self._sessions.items():
+            if heir is not session and any(owner is session for owner, _, _ in self._segments(name)):
+                heir.snapshots = []
+                for row in heir.rows:
+                    if row.payload is not None and isinstance(event := decode(row.payload), StepStarted):
+                        for content in event.request.added:
+                            heir.contents.pop(content, None)
 
     async def aclose(self) -> None:
         """Nothing to free."""
@@ -192,4 +235,5 @@ def _info(name: str, session: _Session) -> SessionInfo:
         session.updated_at,
         parent.session_id if parent else None,
         parent.seq if parent else None,
+        session.erased_at,
     )
