@@ -122,7 +122,7 @@ class CallTable:
                 return True
             # Another id without a name: a continuation as long as something is missing.
             return bool(arguments.strip()) and call.is_whole() and not call.holds("{}") and not call.holds(arguments)
-        if not name:
+        if not name or not call.name or (call_id and not call.id and not arguments.strip()):
             return False
         if call_id and call_id == call.id:
             # The same id again: a repeat, unless a whole call is followed by another whole beginning.

@@ -47,6 +47,7 @@ _IGNORED_IN_MARKS = re.compile(r"[|｜¦∣│┃\s_▁]+")
 _NAMESPACE = re.compile(r"<[a-z]{1,12}:")
 _MAYBE_NAMESPACE = re.compile(r"<[a-z]{1,12}\Z")
 _HARMONY = ("<|start|>", "<|channel|>")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _SHORTEST_SNAPSHOT = 16
 _SHORTEST_STUMP = 7
 _FENCE_LANGUAGES = ("", "json", "jsonc", "tool_code", "tool_call", "tool_calls", "tool", "function_call")
@@ -117,7 +118,7 @@ class TextChannel:
 
     def add(self, piece: str) -> None:
         """Takes the next piece of content; what may be shown of it goes to ``out``."""
-        if not piece.isascii():
+        if self._surrogate or (not piece.isascii() and _SURROGATE.search(piece)):
             piece = self._without_lone_surrogates(piece)
         if self._state == "plain" and not self._held and "<" not in piece and "[" not in piece:
             self._content.append(piece)
