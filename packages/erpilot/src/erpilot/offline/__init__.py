@@ -48,14 +48,16 @@ class OfflineModel:
 
 def next_move(messages: Sequence[Message], offered: set[str]) -> list[Step] | str:
     """The calls to make now, or the text of the answer."""
-    asked, results = meant(conversation(messages))
-    if asked.problem:
-        said = text(asked.chinese, asked.problem, {"piece": asked.piece[:40]})
-        return said if asked.problem.startswith("which") else said + text(asked.chinese, "help", {})
+    chinese = True
     try:
+        asked, results = meant(conversation(messages))
+        chinese = asked.chinese
+        if asked.problem:
+            said = text(chinese, asked.problem, {"piece": asked.piece[:40]})
+            return said if asked.problem.startswith("which") else said + text(chinese, "help", {})
         wanted = {step.key: step for step in steps(asked, results) if step.key not in results}
         if missing := {step.tool for step in wanted.values()} - offered:
-            return text(asked.chinese, "no_tool", {"tool": ", ".join(sorted(missing))})
+            return text(chinese, "no_tool", {"tool": ", ".join(sorted(missing))})
         return list(wanted.values()) or write(asked, results)
     except (KeyError, TypeError, AttributeError, ValueError):  # a result in another form than the tools' own
-        return text(asked.chinese, "unreadable", {})
+        return text(chinese, "unreadable", {})

@@ -13,6 +13,7 @@ from .reading import WORDS, Asked
 from .turns import Result, Results, chosen, steps
 
 _FIELD, _OPTIONAL = re.compile(r"\{([?-]?)([\w.]+)\}"), re.compile(r"\[([^\]]*)\]")
+_NOTHING = {"": ("",), "?": ("", "0", "False"), "-": ("", "0", "False")}
 # What a record inside another takes from it: units and the like. A quantity of the whole is none of its part.
 _INHERITED = ("base_unit", "currency", "own", "shortage", "of")
 
@@ -27,12 +28,9 @@ def text(chinese: bool, template: str, values: Result) -> str:
         term = WORDS["terms"].get(path.rpartition(".")[2], {}).get(str(found))
         return str(term[not chinese]) if term else "" if found is None else " ".join(str(found).split())
 
-    def failed(condition: str, path: str) -> bool:
-        return (value(path) in ("", "False", "0" if condition else "")) is (condition != "-")
-
     parts: list[str] = _OPTIONAL.split(WORDS["say"][template][not chinese])
     for at, part in enumerate(parts):
-        missing = [path for condition, path in _FIELD.findall(part) if failed(condition, path)]
+        missing = [path for sign, path in _FIELD.findall(part) if (value(path) in _NOTHING[sign]) is (sign != "-")]
         if missing and at % 2 == 0:
             raise KeyError(missing[0])
         parts[at] = "" if missing else _FIELD.sub(lambda field: "" if field[1] else value(field[2]), part)
@@ -52,9 +50,7 @@ def told(chinese: bool, plan: dict[str, Any], values: Result) -> list[str]:
 
 def write(asked: Asked, results: Results) -> str:
     """The answer, once every call has its result: a section for each, then a text to send for each document priced."""
-    lines: list[str] = []
-    letters: list[str] = []
-    plan = steps(asked, results)
+    lines, letters, plan = list[str](), list[str](), steps(asked, results)
     for step in plan:
         result, section = results[step.key] | {"what": step.tool}, step.tool
         if "error" in result:
@@ -65,10 +61,10 @@ def write(asked: Asked, results: Results) -> str:
             section, result = "these" if known else "offer", result | {"exact": exact, "several": len(known) > 1}
         elif step.tool == "get_order":
             section = "get_order" if "lines" in asked.facets else "order_head"
-            unsold = "price" in asked.facets and result["kind"] not in ("sale", "quotation")
+            unsold = "price" in asked.facets and result["kind"] in ("purchase", "return")
             result |= {"own": result["kind"] == "sale", "unsold": unsold, "others": ", ".join(result["other_matches"])}
         elif step.order is not None:
-            section = f"{step.tool}_of_order"
+            section = "check_stock_of_order" if step.tool == "check_stock" else step.tool
             if step.tool == "get_price":
                 stocks = (results[each.key] for each in plan if each.tool == "check_stock" and each.order is step.order)
                 result = _compared(result, step.order, next(stocks, {}))

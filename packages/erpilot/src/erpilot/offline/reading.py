@@ -27,12 +27,10 @@ def _pattern(*sources: str) -> re.Pattern[str]:
 
 _SCAN = _pattern(*(f"(?P<{kind}>{'|'.join(sources)})" for kind, sources in WORDS["scan"].items()))
 _UNLESS, *_REFUSED = ((kind, _pattern(*sources)) for kind, sources in WORDS["refuse"].items())
-_LEAD, _TAIL, _EMPTY, _ENGLISH, _JOIN, _BARE = (
-    _pattern(_SPEECH[key]) for key in ("lead", "tail", "empty", "english", "join", "bare")
-)
+_LEAD, _TAIL, _EMPTY, _ENGLISH, _JOIN, _BARE = map(_pattern, WORDS["names"].values())
 _DOCUMENT, _UNIT, _AMOUNT = _pattern("<D>"), _pattern("<U>(?=\\W*(?:of)?$)"), _pattern("(<N>|<Z>|an?|one)\\s*(<U>)")
 _QUOTED, _CJK = _pattern(*WORDS["scan"]["quoted"]), re.compile("[\u3400-\u9fff]")
-_FROZEN = re.compile(r"(?:(?:^|\n)\[(?!file:)[^\n]*\]\s*)+$")
+_FROZEN = re.compile(r"\s*(?:\[(?!file:).*\])?\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,10 @@ class Asked:
 
 def question(content: str) -> str:
     """What the person wrote, in half width: without the lines that the runtime freezes in behind it."""
-    return unicodedata.normalize("NFKC", _FROZEN.sub("", content.rstrip())).strip()
+    lines = content.split("\n")
+    while lines and _FROZEN.fullmatch(lines[-1]):
+        lines.pop()
+    return unicodedata.normalize("NFKC", "\n".join(lines)).strip()
 
 
 def read(text: str, before: Asked | None = None) -> Asked:
@@ -76,15 +77,11 @@ def read(text: str, before: Asked | None = None) -> Asked:
         found += [("name", text[at : match.start()]), (str(match.lastgroup), match.group())]
         at = match.end()
     elements = [(kind, part) for kind, part in [*found, ("name", text[at:])] if kind != "name" or _trimmed(part)]
-    open_text = _QUOTED.sub(" ", text)
-    words, spoken = (
-        len(_ENGLISH.findall(open_text)),
-        any(_CJK.search(part) for kind, part in elements if kind != "name"),
-    )
+    open_text, said = _QUOTED.sub(" ", text), " ".join(part for kind, part in elements if kind != "name")
+    words = len(_ENGLISH.findall(open_text))
+    chinese = not words or (words < 3 and _CJK.search(said) is not None)
     if not words and not _CJK.search(open_text):  # nothing but codes and names
         chinese = before.chinese if before else not re.search("[A-Za-z]", _DOCUMENT.sub("", open_text))
-    else:
-        chinese = not words or (words < 3 and spoken)
     for problem, pattern in _REFUSED:
         if refused := pattern.search(_UNLESS[1].sub(" ", open_text)):
             return Asked(chinese, problem=problem, piece=refused.group().strip(" ,.;!?"))
@@ -123,9 +120,8 @@ def _trimmed(text: str) -> str:
 def _assembled(asked: Asked, elements: list[tuple[str, str]]) -> Asked:
     """Puts the elements together; an amount belongs to the name right behind it, else to the one before."""
     said: dict[str, Any] = {"facets": frozenset(), "orders": ()}
-    pieces: list[dict[str, Any]] = []  # name; role: to or for (who buys, perhaps), and (tied to the one before), None
-    amounts: list[tuple[str, str]] = []
-    role: str | None = None
+    pieces, amounts = list[dict[str, Any]](), list[tuple[str, str]]()
+    role: str | None = None  # of the next name: to or for (who buys, perhaps); "and" when it is tied to the one before
     for (kind, text), (following, _) in zip(elements, [*elements[1:], ("", "")], strict=True):
         meaning = next((value for word, value in _SPEECH.get(kind, {}).items() if word in text.lower()), None)
         if kind in ("lines", "stock", "price"):

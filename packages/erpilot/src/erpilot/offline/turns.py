@@ -17,11 +17,12 @@ from .reading import Asked, Item, cut, question, read
 
 Result = dict[str, Any]
 Results = dict[str, Result]
+_BOUGHT = ("purchase", "return")
 _LASTING = ("find_products ", "find_customers ", "get_order ")
 
 
 class Step(NamedTuple):
-    """A call. ``order``: the document that it is about."""
+    """A call; ``key`` is the same for equal ones. ``order``: the document that it is about."""
 
     tool: str
     arguments: dict[str, Any]
@@ -29,7 +30,6 @@ class Step(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The same for equal calls."""
         return f"{self.tool} {json.dumps(self.arguments, sort_keys=True)}"
 
 
@@ -59,8 +59,7 @@ def meant(turns: Sequence[tuple[str, Results]]) -> tuple[Asked, Results]:
     asked, before, known, usable = Asked(True, problem="unclear"), None, Results(), Results()
     for text, results in turns:
         asked = _followed(read(text, before), before or Asked(True), known)
-        old = (key for key in known if asked.goes_on or not key.startswith("get_order "))  # named again: read again
-        usable = {key: known[key] for key in old} | results
+        usable = {key: each for key, each in known.items() if asked.goes_on or "get_order " not in key} | results
         known |= {key: each for key, each in results.items() if key.startswith(_LASTING) and "error" not in each}
         before = asked if (asked.problem or "which").startswith("which") else before
     return asked, usable
@@ -94,7 +93,7 @@ def _followed(asked: Asked, old: Asked, known: Results) -> Asked:
     if asked.orders:
         facets = asked.facets or (old.facets if asked.goes_on and old.orders else frozenset())
         return replace(asked, facets=facets | {"lines"}, goes_on=False)
-    if not asked.facets and opened and (asked.pick or only):
+    if not asked.facets and opened and (only or 0 < (asked.pick or 0) <= len(opened[1])):
         return _answered(replace(old, chinese=asked.chinese), opened, asked.pick, only)
     named = any(item.name for item in asked.items)
     hinted = not named and (asked.items or asked.customer or asked.price_list or asked.warehouse)
@@ -129,8 +128,6 @@ def _answered(old: Asked, opened: tuple[int, list[Result]], pick: int | None, re
     """The earlier question, with the choice or the further words put where a name was open."""
     at, offered = opened
     codes = [str(each.get("sku") or each["id"]) for each in offered]
-    if pick and pick > len(codes):
-        return replace(old, problem="unclear", piece=str(pick))
     items = list(old.items)
     earlier = items[at].name if at < len(items) else old.customer
     known = reply.casefold() in " ".join(codes + [each["name"] for each in offered]).casefold()
@@ -169,17 +166,14 @@ def steps(asked: Asked, results: Results) -> list[Step]:
     lots += [([good], None) for alone, good in goods if not (alone and good[1])]
     for order in (each for step in documents if "error" not in (each := results[step.key])):
         lots.append(([(line["sku"], line["ordered"], line["unit"]) for line in order["lines"]], order))
-    return first + [step for lot, order in lots if lot for step in _about(lot, order, asked, who)]
-
-
-def _about(lot: list[Any], order: Result | None, asked: Asked, who: Result | None) -> Iterable[Step]:
-    """Stock and prices of these (sku, quantity, unit)."""
-    if "stock" in asked.facets:
-        wanted = [f"{qty} {unit or ''}".strip() for _, qty, unit in lot if qty]
-        more = {"quantities": wanted, "warehouse": asked.warehouse, "unit": None if wanted else asked.unit}
-        skus = {"skus": [sku for sku, _, _ in lot]}
-        yield Step("check_stock", skus | {key: value for key, value in more.items() if value}, order)
-    if "price" in asked.facets and who is not None and (order is None or order["kind"] in ("sale", "quotation")):
-        lines = [{"sku": sku, "qty": qty or "1"} | ({"unit": unit} if unit else {}) for sku, qty, unit in lot]
-        buyer = {"customer": order["party_id"]} if order and not who else who
-        yield Step("get_price", {"lines": lines} | buyer, order)
+    for lot, order in lots:
+        if lot and "stock" in asked.facets:
+            wanted = [f"{qty} {unit or ''}".strip() for _, qty, unit in lot if qty]
+            more = {"quantities": wanted, "warehouse": asked.warehouse, "unit": None if wanted else asked.unit}
+            arguments = {"skus": [sku for sku, _, _ in lot]} | {key: value for key, value in more.items() if value}
+            first.append(Step("check_stock", arguments, order))
+        if lot and "price" in asked.facets and who is not None and not (order and order["kind"] in _BOUGHT):
+            lines = [{"sku": sku, "qty": qty or "1"} | ({"unit": unit} if unit else {}) for sku, qty, unit in lot]
+            buyer = who or ({"customer": order["party_id"]} if order else {})
+            first.append(Step("get_price", {"lines": lines} | buyer, order))
+    return first
