@@ -71,7 +71,6 @@ OFFERED = {name: name for name in ("get_order", "unblock_customer", "block_custo
         ("get_order<|channel|>commentary", "get_order"),
         ("get_order()", "get_order"),
         ("FILE_PUT", "file-put"),
-        # U4: a name that is nearly a tool is no tool
         ("unblok_customer", None),
         ("get_orders", None),
         ("my_get_order", None),
@@ -80,7 +79,7 @@ OFFERED = {name: name for name in ("get_order", "unblock_customer", "block_custo
         ("<get_order>", None),
     ],
 )
-def test_a_name_is_understood_only_when_one_tool_is_meant(raw: str, name: str | None) -> None:
+def test_u4_a_name_is_understood_only_when_one_tool_is_meant(raw: str, name: str | None) -> None:
     assert resolve(raw, OFFERED) == name
 
 

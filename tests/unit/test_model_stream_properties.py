@@ -132,7 +132,7 @@ def test_no_prefix_of_a_stream_yields_a_call_to_run(name: str, share: float, end
 
 @given(ARGUMENTS, st.integers(0, 200), st.sampled_from(["length", "tool_calls", "stop", "", None]), st.booleans())
 @settings(max_examples=300, deadline=None)
-def test_arguments_that_were_cut_off_are_never_run(
+def test_u1_arguments_that_were_cut_off_are_never_run(
     arguments: dict[str, Any], kept: int, reason: str | None, done: bool
 ) -> None:
     whole = json.dumps({"path": "a", **arguments})

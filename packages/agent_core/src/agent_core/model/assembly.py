@@ -7,6 +7,7 @@ chunks were cut. Absent, null and ``""`` are the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from msgspec import structs
@@ -167,6 +168,11 @@ class Assembly:
     # --- what is there ---
 
     @property
+    def is_silent(self) -> bool:
+        """Neither text nor reasoning came so far."""
+        return not self._snapshots.pieces and not self._reasoning_text and not self._messages
+
+    @property
     def started(self) -> int:
         """How many calls were begun."""
         return len(self._calls.in_order())
@@ -178,7 +184,7 @@ class Assembly:
     def end(self, usage: Usage | None) -> tuple[list[ToolCall], StreamEnd]:
         """Judges everything; what was held back goes to ``out``."""
         if not self._told:
-            for message in self._messages:
+            for message in _distinct(self._messages):
                 self.delta(message)
         opened = self._calls.in_order()
         found = self.channel.close(self._find, may_call=not opened)
@@ -270,6 +276,15 @@ class Assembly:
             taken.add(call.id)
             result.append(call)
         return result
+
+
+def _distinct(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Only the last of several messages that each repeat the text of the one before; else all, as pieces."""
+    texts = [message.get("content") for message in messages]
+    grow = all(
+        isinstance(one, str) and isinstance(other, str) and other.startswith(one) for one, other in pairwise(texts)
+    )
+    return messages[-1:] if grow else messages
 
 
 def _from_text(name: str, written: Written) -> ToolCall:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit, urlunsplit
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _AFTER_FINISH = 2.0
 """Seconds that are waited for usage and [DONE] once the finish reason is known."""
 _LARGE_BODY = 1_000_000
+_SECRET_HEADER = re.compile(r"key|token|secret|auth|cookie|password|credential", re.IGNORECASE)
 _PATH = "/chat/completions"
 
 
@@ -260,7 +262,8 @@ def _completions_url(base_url: str) -> str:
 def _secrets(base_url: str, api_key: str | None, headers: Mapping[str, str] | None) -> tuple[str, ...]:
     """Everything given to the client that must not come out of it again."""
     parts = urlsplit(base_url)
-    values = [api_key, parts.password, *(value for value in (headers or {}).values())]
+    values = [api_key, parts.password]
+    values += [value for name, value in (headers or {}).items() if _SECRET_HEADER.search(name)]
     values += [value for pair in parts.query.split("&") if len(value := pair.partition("=")[2]) >= 12]
     values += [value.removeprefix("Bearer ") for value in values if value and value.startswith("Bearer ")]
     return tuple(value for value in values if value)

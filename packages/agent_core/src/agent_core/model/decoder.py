@@ -20,6 +20,7 @@ from . import finish
 from .assembly import Assembly, Offer
 from .failures import Endpoint, classify, not_a_completion, refused
 from .jsontext import is_json_beginning
+from .reasoning import SCALARS
 from .sse import EventTooLarge, Payload, SseReader
 from .usage import read_usage, reports_in
 
@@ -195,7 +196,7 @@ class Decoder:
     def _event(self, event: Payload, at_end: bool) -> None:
         name, data = (b"", event) if isinstance(event, bytes) else event
         data = data.strip()
-        if data in _DONE:
+        if data.upper() in _DONE:
             self._complete = self.done = True
             return
         if name == b"error" or name.endswith(b".error"):
@@ -251,6 +252,8 @@ class Decoder:
             index = int(index) if isinstance(index, str) and index.isdecimal() else 0
         if self._main_index is None:
             self._main_index = index if self._wanted == 1 else 0
+        if index != self._main_index and self._wanted == 1 and self._main.is_silent and _speaks(choice):
+            self._main_index = index  # only calls came so far: the text of the message is here
         if index == self._main_index:
             target = self._main
         elif self._wanted > 1:
@@ -352,6 +355,12 @@ class Decoder:
 def _is_plain(choices: list[Any]) -> bool:
     """Whether the choices hold nothing but deltas in the middle of an answer."""
     return all(type(one) is dict and not one.get("finish_reason") and one.keys() <= _CHOICE_KEYS for one in choices)
+
+
+def _speaks(choice: dict[str, Any]) -> bool:
+    """Whether the choice brings text or reasoning."""
+    parts = (choice.get("delta"), choice.get("message"))
+    return any(isinstance(part, dict) and any(part.get(key) for key in ("content", *SCALARS)) for part in parts)
 
 
 def _is_flat_error(chunk: dict[str, Any]) -> bool:
