@@ -96,7 +96,7 @@ async def _attempt(tool: Tool, values: dict[str, Any], context: ToolContext) -> 
         if (task := asyncio.current_task()) is not None and task.cancelling():
             raise
         return "", Fault("execution", f"{tool.name} gave up its own work.", "Go on without it."), True
-    except (Exception, SystemExit) as error:
+    except Exception as error:
         _logger.warning("tool %s failed", tool.name, exc_info=True)
         message = encodable(f"{tool.name} failed: {_sentence(error)}")
         return "", Fault("execution", message, "Check the arguments, or go on without it."), True
@@ -140,10 +140,15 @@ def _overdue(tool: Tool) -> str:
 
 
 async def _call(handler: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-    if inspect.iscoroutinefunction(handler):
-        return await handler(**arguments)
-    result = await _in_thread(functools.partial(handler, **arguments))
-    return await result if inspect.isawaitable(result) else result
+    try:
+        if inspect.iscoroutinefunction(handler):
+            return await handler(**arguments)
+        result = await _in_thread(functools.partial(handler, **arguments))
+        return await result if inspect.isawaitable(result) else result
+    except (Exception, asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # SystemExit and the like: the program is not the tool's to end
+        raise RuntimeError(f"{type(error).__name__} {error}".strip()) from error
 
 
 def _in_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
@@ -193,7 +198,7 @@ def _encode_other(value: Any) -> Any:
     return str(value)
 
 
-def _sentence(error: BaseException) -> str:
+def _sentence(error: Exception) -> str:
     """The first line of what the error says; its kind when it says nothing."""
     lines = str(error).strip().splitlines()
     return (lines[0][:300] if lines else "") or type(error).__name__
