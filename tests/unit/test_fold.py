@@ -44,10 +44,10 @@ def test_a_log_can_be_folded_in_two_parts_at_any_place(log: list[ev.Recorded], d
     whole = fold(log, CONTENTS)
     first = fold(log[:place], CONTENTS)
     before = msgspec.json.encode(first)
-    assert fold(log[place:], CONTENTS, first) == whole
+    assert fold(log[place:], CONTENTS, first, log[:place]) == whole
     assert msgspec.json.encode(first) == before, "the earlier state is left alone"
     snapshot = msgspec.json.decode(before, type=State)
-    assert fold(log[place:], CONTENTS, snapshot) == whole, "a snapshot is nothing else than the state"
+    assert fold(log[place:], CONTENTS, snapshot, log[:place]) == whole, "a snapshot is nothing else than the state"
 
 
 @given(logs())
@@ -411,7 +411,8 @@ def test_a_rollback_takes_the_talk_back_and_nothing_else() -> None:
     assert [entry.seq for entry in state.entries] == [3, 4]
     assert state.session_calls == 1
     assert "m1" in state.said
-    within = folded(*log, ev.RolledBack(to_seq=8, by="boss"))
+    log.append(ev.RolledBack(to_seq=8, by="boss"))
+    within = folded(*log, *close_calls(folded(*log)))
     result = within.entries[-1].calls[0].result
     assert result is not None
     assert '"uncertain"' in (result.content or ""), "a write that happened is not said to have been cancelled"

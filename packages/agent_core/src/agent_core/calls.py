@@ -19,7 +19,7 @@ from .failpoint import failpoint
 from .interrupt import Stopped
 from .questions import question, still_holds, tool_context
 from .state import Call, content_hash
-from .text import REPEAT_NOTICE, encodable
+from .text import REPEAT_NOTICE, edited_notice, encodable
 from .tools.admission import DOUBT, Admission, Desk, Release, admit
 from .tools.cache import Key
 from .tools.execute import Outcome, output_text, run_call
@@ -243,7 +243,7 @@ def _stage_outcome(driver: Driver, done: _Done) -> None:
         if known is not None and known.is_same(content):
             content += REPEAT_NOTICE
     if done.release.call.edited:
-        content += f"\n[A person changed the arguments before this call ran: {judged.arguments}]"
+        content += edited_notice(judged.arguments)
     finished: list[Any] = [
         ev.ToolCallFinished(
             call_id=done.release.call.call.id,

@@ -1,4 +1,4 @@
-"""What people and programs ask of a session from outside its run: decide, resolve, revoke, interrupt.
+"""What people and programs ask of a session from outside its run: decide, resolve, revoke, interrupt, queue.
 
 Invariant: each command is a function of the newest state that gives the events to append, or raises ``Refused`` in one
 sentence; the caller appends them in the transaction that checks that state. Repeating a command is harmless.
@@ -13,7 +13,7 @@ import msgspec
 
 from . import events as ev
 from .errors import Refused
-from .state import Call, State
+from .state import Call, State, digest_parts
 from .text import encodable
 
 Outcome = Literal["happened", "did_not_happen", "send_again"]
@@ -37,6 +37,8 @@ def decision(
     call = state.find_call(call_id)
     if call is None or call.status == "new":
         raise Refused(f"Session {state.session_id} has no question about call {call_id}.")
+    if call.status == "cut":
+        raise Refused(f"The conversation was taken up from before call {call_id}, so it does not run any more.")
     wanted = "approved" if approve else "denied"
     if call.status != "asked":
         if call.decision == wanted and arguments is None:
@@ -107,6 +109,23 @@ def interruption(state: State, *, by: str, where: str | None = None) -> list[ev.
     if run is None or run.end is not None or run.interrupted:
         return []
     return [ev.RunInterrupted(by=by, where=where)]
+
+
+def queueing(state: State, queued: ev.MessageQueued) -> list[ev.DurableEvent]:
+    """A message for the run that follows the one that is going on; nothing when it was sent before under its id."""
+    known = state.said.get(queued.client_message_id or "")
+    if known == digest_parts(queued.content):
+        return []
+    if known is not None:
+        raise Refused(f"Another message was sent under the id {queued.client_message_id!r} before.")
+    if not state.running:
+        raise Refused(f"No run of session {state.session_id} is going on, so there is nothing to wait for.")
+    return [queued]
+
+
+def new_message_id() -> str:
+    """Tells a queued message from every other one, also from one with the same words."""
+    return "queued-" + secrets.token_hex(6)
 
 
 def _standing(call: Call) -> str:

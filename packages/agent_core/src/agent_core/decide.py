@@ -62,9 +62,9 @@ def next_action(state: State, now: float, system_prompt: str) -> Action:
     if run is None or run.end is not None:
         return Idle()
     open_calls = state.open_calls()
+    if open_calls and (run.interrupted or run.ending is not None or open_calls[0].status == "cut"):
+        return Note(close_calls(state))
     if run.interrupted or run.ending is not None:
-        if open_calls:
-            return Note(tuple(_close(call, run) for call in open_calls))
         if run.interrupted:
             return Finish("interrupted", "The run was interrupted.")
         return Finish("guard", f"The guard {run.ending} ended the run.")
@@ -97,22 +97,32 @@ def waits(state: State, now: float) -> bool:
     return any(call.status == "uncertain" for entry in state.entries[-1:] for call in entry.calls)
 
 
-def close_calls(state: State) -> tuple[ev.DurableEvent, ...]:
+def close_calls(state: State) -> tuple[ev.ToolCallFinished, ...]:
     """Results for all open calls of a session whose conversation goes on without them."""
-    return tuple(_close(call, state.run) for call in state.open_calls())
+    return tuple(
+        _close(call, state.run, _TAKEN_UP if call.status == "cut" else _STOPPED) for call in state.open_calls()
+    )
 
 
-def _close(call: Call, run: Run | None) -> ev.ToolCallFinished:
-    if call.status == "started" and (run is None or run.rules(call.call.name).tier != "READ"):
-        return finished_with(
-            call,
-            ev.Fault(
-                "uncertain",
-                "The call was started and then interrupted; whether it took effect is not known.",
-                "Look the record up before you try again.",
-            ),
-        )
-    return finished_with(call, ev.Fault("cancelled", "The call was not carried out: the run was stopped before it."))
+def close_behind(earlier: State) -> tuple[ev.ToolCallFinished, ...]:
+    """Results for the calls that are open at the point ``earlier`` from which the conversation is taken up."""
+    return tuple(_close(call, earlier.run, _TAKEN_UP) for call in earlier.open_calls())
+
+
+_STOPPED = (
+    "The call was not carried out: the run was stopped before it.",
+    "The call was started and then interrupted; whether it took effect is not known.",
+)
+_TAKEN_UP = (
+    "The call was not carried out: the conversation was taken up from before it.",
+    "The conversation was taken up from before the end of this call; it may have taken effect.",
+)
+
+
+def _close(call: Call, run: Run | None, words: tuple[str, str]) -> ev.ToolCallFinished:
+    if call.may_have_happened(run):
+        return finished_with(call, ev.Fault("uncertain", words[1], "Look the record up before you try again."))
+    return finished_with(call, ev.Fault("cancelled", words[0]))
 
 
 def _after_answer(run: Run, content: str | None) -> Action:

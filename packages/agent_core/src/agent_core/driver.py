@@ -19,6 +19,7 @@ from .decide import CallModel, Finish, Idle, Note, SettleCalls, next_action
 from .errors import Conflict, Fenced, StoreError
 from .interrupt import Gate, Stopped
 from .messages import ModelClient, WireModel
+from .opening import next_in_queue
 from .requests import RequestBuilder
 from .session import Session
 from .step import take_step
@@ -67,6 +68,9 @@ class Driver:
                             session.stage(events)
                         case Finish(reason, message):
                             session.stage([self._end(reason, message)])
+                            if reason == "completed" and (following := next_in_queue(session.state)):
+                                session.stage(following)
+                                continue
                             for item in await session.flush(release=True):
                                 yield item
                             return

@@ -6,7 +6,7 @@ folding the same log always gives the same state.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -23,12 +23,54 @@ MOST_OUTPUTS = 100
 """Cut outputs that can still be paged through."""
 
 
-def fold(items: Iterable[ev.Recorded], contents: Contents, state: State | None = None) -> State:
-    """The state after ``items``, from the beginning or from an earlier ``state`` (which is left alone)."""
+def fold(
+    items: Iterable[ev.Recorded],
+    contents: Contents,
+    state: State | None = None,
+    before: Iterable[ev.Recorded] = (),
+) -> State:
+    """The state after ``items``, from the beginning or from an earlier ``state`` (which is left alone).
+
+    ``before``: the events that ``state`` was made of; without them, a rollback raises ``ValueError``.
+    """
     folded = State() if state is None else msgspec.convert(msgspec.to_builtins(state), State)
+    known = list(before)
+    complete = bool(known) or folded.seq == 0
     for item in items:
-        apply(folded, item, contents)
+        if isinstance(item.event, ev.RolledBack) and complete:
+            apply(folded, item, contents, conversation_at(known, item.event.to_seq, contents))
+        else:
+            apply(folded, item, contents)
+        known.append(item)
     return folded
+
+
+def conversation_at(items: Sequence[ev.Recorded], seq: int, contents: Contents) -> State:
+    """The state at event ``seq`` of a log, as far as the conversation goes: what rollbacks before it left behind is not
+    in it, also not in its counters. A call that is open there and was begun later is known to have been begun.
+    """
+    kept, wanted = [], seq
+    for item in reversed(items):
+        if item.seq is not None and item.seq <= wanted:
+            kept.append(item)
+            if isinstance(item.event, ev.RolledBack):
+                wanted = min(item.event.to_seq, item.seq - 1)
+    state = State()
+    for item in reversed(kept):
+        apply(state, item, contents, state)
+    for item in items:
+        if item.seq is None or item.seq <= seq:
+            continue
+        if closes_exchange(item.event):
+            break
+        if isinstance(item.event, ev.ToolCallStarted) and (call := state.find_call(item.event.call_id)) is not None:
+            call.attempts = item.event.attempt
+    return state
+
+
+def closes_exchange(event: ev.AnyEvent) -> bool:
+    """Whether what follows is about other calls than what stands before."""
+    return isinstance(event, ev.UserMessage | ev.AssistantMessage | ev.RolledBack | ev.SessionStarted)
 
 
 def message_text(parts: tuple[ev.Part, ...], context: tuple[ev.Frozen, ...]) -> str:
@@ -38,8 +80,11 @@ def message_text(parts: tuple[ev.Part, ...], context: tuple[ev.Frozen, ...]) -> 
     return f"{text}\n\n{frozen}" if frozen else text
 
 
-def apply(state: State, item: ev.Recorded, contents: Contents) -> None:
-    """Moves ``state`` one event on, in place. Events of unknown types only move ``seq``."""
+def apply(state: State, item: ev.Recorded, contents: Contents, earlier: State | None = None) -> None:
+    """Moves ``state`` one event on, in place. Events of unknown types only move ``seq``.
+
+    ``earlier``: needed for a ``RolledBack``, the conversation that it goes back to (see ``conversation_at``).
+    """
     event, seq = item.event, item.seq
     if seq is None:
         return
@@ -49,25 +94,34 @@ def apply(state: State, item: ev.Recorded, contents: Contents) -> None:
         run.active, run.last_at = run.seconds(item.at), item.at
     if isinstance(event, ev.RunStarted):
         _run_started(state, event, item, contents)
+    elif isinstance(event, ev.RolledBack):
+        _rolled_back(state, event, earlier)
     elif (handler := _HANDLERS.get(type(event))) is not None:
         handler(state, event, seq, item)
 
 
 def _session_started(state: State, event: ev.SessionStarted, seq: int, item: ev.Recorded) -> None:
     state.session_id, state.salt = item.session_id, event.salt
-    state.owner, state.tenant, state.profile, state.parent = event.owner, event.tenant, event.profile, event.parent
-    if event.parent is not None:  # a fork: the conversation comes along, what is open and what was trusted does not
-        for call in state.entries[-1].calls if state.entries else ():
-            if call.result is None:
-                _cut_off(call, state.run, seq)
-            call.status = "done"
-        state.run, state.queue, state.grants = None, [], {}
-        state.manifest, state.manifest_seq = [], 0
+    state.parent = event.parent
+    if event.parent is None:
+        state.owner, state.tenant, state.profile = event.owner, event.tenant, event.profile
+        return
+    # A fork: the conversation and its owner come along, what is open, what waits and what was trusted does not.
+    state.owner, state.tenant = event.owner or state.owner, event.tenant or state.tenant
+    state.profile = event.profile or state.profile
+    _cut_off(state, state.run)
+    for queued in state.queue:
+        state.said.pop(queued.client_message_id or "", None)
+    state.run, state.queue, state.grants = None, [], {}
+    state.manifest, state.manifest_seq = [], 0
 
 
 def _run_started(state: State, event: ev.RunStarted, item: ev.Recorded, contents: Contents) -> None:
-    environment = environment_of(contents[event.environment])
     before = state.run
+    if before is not None and before.environment_name == event.environment:
+        environment = before.environment
+    else:
+        environment = environment_of(contents[event.environment])
     run = Run(event.run_id, event.by, environment, event.environment, event.model, item.at)
     if before is not None and event.resumes == before.run_id:
         run.steps, run.calls, run.usage, run.cost = before.steps, before.calls, before.usage, before.cost
@@ -182,9 +236,9 @@ def _call_finished(state: State, event: ev.ToolCallFinished, seq: int, item: ev.
     call = state.find_call(event.call_id)
     if call is None or call.result is not None:
         return
-    uncertain = event.error is not None and event.error.type == "uncertain"
+    uncertain = event.error is not None and event.error.type == "uncertain" and call.status != "cut"
+    call.doubted = uncertain or (call.doubted and call.status != "cut")
     call.status = "uncertain" if uncertain else "done"
-    call.doubted = call.doubted or uncertain
     _give_result(call, event.content, seq)
     run = state.run
     if event.truncated is not None:
@@ -247,13 +301,14 @@ def _compacted(state: State, event: ev.ContextCompacted, seq: int, item: ev.Reco
     state.manifest, state.manifest_seq = [], 0
 
 
-def _rolled_back(state: State, event: ev.RolledBack, seq: int, item: ev.Recorded) -> None:
-    state.entries = [entry for entry in state.entries if entry.seq <= event.to_seq]
-    for entry in state.entries:
-        for call in entry.calls:
-            if call.result is None or call.result_seq > event.to_seq:
-                _cut_off(call, state.run, seq)
-                call.status = "done"
+def _rolled_back(state: State, event: ev.RolledBack, earlier: State | None) -> None:
+    if earlier is None:
+        raise ValueError(f"a rollback to event {event.to_seq} needs the conversation at that event")
+    run = earlier.run
+    if earlier is not state:
+        state.entries = msgspec.convert(msgspec.to_builtins(earlier.entries), list[Entry])
+        state.dropped, state.summary, state.outputs = earlier.dropped, earlier.summary, dict(earlier.outputs)
+    _cut_off(state, run)
     state.run, state.manifest, state.manifest_seq = None, [], 0
 
 
@@ -266,12 +321,6 @@ def _loop_end(state: State, event: ev.LoopEnd, seq: int, item: ev.Recorded) -> N
     if state.run is not None:
         state.run.end = event
 
-
-_CANCELLED = '{"error":{"type":"cancelled","message":"The call was not carried out: the run was stopped before it."}}'
-_UNCERTAIN = (
-    '{"error":{"type":"uncertain","message":"The conversation was taken up from before the end of this call; it may '
-    'have taken effect.","hint":"Look the record up before you try again."}}'
-)
 
 _HANDLERS: dict[type, Any] = {
     ev.SessionStarted: _session_started,
@@ -290,7 +339,6 @@ _HANDLERS: dict[type, Any] = {
     ev.OutcomeResolved: _outcome_resolved,
     ev.GuardTripped: _guard_tripped,
     ev.ContextCompacted: _compacted,
-    ev.RolledBack: _rolled_back,
     ev.RunInterrupted: _interrupted,
     ev.LoopEnd: _loop_end,
 }
@@ -307,10 +355,14 @@ def _give_result(call: Call, content: str, seq: int) -> None:
     call.result_seq, call.tokens = seq, estimate_message(call.result)
 
 
-def _cut_off(call: Call, run: Run | None, seq: int) -> None:
-    """The result of a call whose own lies outside of this conversation."""
-    harmless = not call.attempts or (run is not None and run.rules(call.call.name).tier == "READ")
-    _give_result(call, _CANCELLED if harmless else _UNCERTAIN, seq)
+def _cut_off(state: State, run: Run | None) -> None:
+    """Takes the calls of the newest message out of everybody's hands: what is open gets no result of its own."""
+    for call in state.entries[-1].calls if state.entries else ():
+        if call.result is None:
+            call.doubted = call.may_have_happened(run)
+            call.status, call.decision = "cut", None
+        else:
+            call.status = "done"
 
 
 def _clip_entry(entry: Entry, keep: int) -> None:

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import secrets
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from typing import Any
 
-import msgspec
-
 from . import events as ev
-from .commands import Outcome, decision, interruption, resolution, revocation
+from .branches import fork, roll_back
+from .commands import Outcome, decision, interruption, new_message_id, queueing, resolution, revocation
 from .config import LoopConfig, Price
-from .decide import close_calls, waits
 from .driver import Driver
 from .errors import Refused, StoreError
 from .messages import ModelClient, WireModel
+from .opening import abandonment, new_run_id, resumption
 from .permission import leaks
 from .requests import RequestBuilder, environment
 from .session import LEASE_SECONDS, Session, new_salt, new_session, open_session
@@ -36,6 +34,7 @@ from .tools.locks import KeyLocks
 from .tools.output import READ_OUTPUT
 from .tools.registry import Registry
 from .tools.tool import Tool
+from .undo import Compensation, undo_plan, undoing
 
 Content = str | Sequence[ev.Part]
 
@@ -157,12 +156,66 @@ class AgentLoop:
             driver.gate.stop()
         return done
 
+    async def queue(
+        self,
+        session_id: str,
+        content: Content,
+        *,
+        by: str = "user",
+        client_message_id: str | None = None,
+        context: Sequence[ev.Frozen] = (),
+    ) -> list[ev.Recorded]:
+        """Leaves a message for a session whose run is going on: it is said when that run has completed, in a run of its
+        own, in the same drive. An interrupt keeps it for the next drive.
+
+        Raises ``Refused`` when no run is going on (``run`` says it at once), or the id was used for something else. A
+        message that was sent before under its id is not queued again.
+        """
+        queued = ev.MessageQueued(
+            content=_parts(content),
+            author=by,
+            client_message_id=client_message_id or new_message_id(),
+            context=tuple(context),
+        )
+        return await self._command(session_id, lambda state: queueing(state, queued))
+
+    async def fork(self, session_id: str, at_seq: int) -> str:
+        """A new session that goes on from event ``at_seq`` of another one; returns its id. Nothing is copied; calls,
+        questions and grants that are open there are not inherited: an open call is answered in the child.
+
+        Raises ``UnknownSession``; ``Refused`` when there is no such event.
+        """
+        return await fork(self.store, session_id, at_seq, self.clock)
+
+    async def rollback(
+        self, session_id: str, to_seq: int, *, by: str = "user", reason: str | None = None
+    ) -> list[ev.Recorded]:
+        """Takes the conversation back to event ``to_seq``; what was spent, changed and revoked since stays as it is.
+        ``undo_plan`` says what of it could be taken back as well.
+
+        Raises ``Refused`` when there is no such event or a run is going on.
+        """
+        return await roll_back(await self._session(session_id), to_seq, by=by, reason=reason)
+
+    async def undo_plan(self, session_id: str, to_seq: int) -> list[Compensation]:
+        """What would take back each write behind event ``to_seq``, the newest first, or why it cannot be taken back."""
+        return await undo_plan(await self._session(session_id), self.registry, to_seq)
+
+    def undo(self, session_id: str, plan: Sequence[Compensation], *, by: str = "user") -> AsyncGenerator[ev.Recorded]:
+        """Runs the calls of a plan, each asked like any write, and lets the model say what came of it."""
+        return self._drive(session_id, by, None, None, plan)
+
     async def state(self, session_id: str) -> State:
         """The newest state of a session: its conversation, open questions, grants. Raises ``UnknownSession``."""
-        return (await open_session(self.store, session_id)).state
+        return (await self._session(session_id)).state
+
+    async def _session(self, session_id: str) -> Session:
+        session = await open_session(self.store, session_id)
+        session.clock, session.lease_seconds = self.clock, self._lease_seconds
+        return session
 
     async def _command(self, session_id: str, events: Callable[[State], list[ev.DurableEvent]]) -> list[ev.Recorded]:
-        return await (await open_session(self.store, session_id)).command(events)
+        return await (await self._session(session_id)).command(events)
 
     async def aclose(self) -> None:
         """Closes the model client and the store."""
@@ -171,13 +224,18 @@ class AgentLoop:
         await self.store.aclose()
 
     async def _drive(
-        self, session_id: str | None, by: str, started: ev.SessionStarted | None, said: ev.UserMessage | None
+        self,
+        session_id: str | None,
+        by: str,
+        started: ev.SessionStarted | None,
+        said: ev.UserMessage | None,
+        plan: Sequence[Compensation] | None = None,
     ) -> AsyncGenerator[ev.Recorded]:
         if session_id is None:
             session = new_session(self.store, new_session_id())
+            session.clock, session.lease_seconds = self.clock, self._lease_seconds
         else:
-            session = await open_session(self.store, session_id)
-        session.lease_seconds = self._lease_seconds
+            session = await self._session(session_id)
         driver: Driver | None = None
         try:
             if session_id is not None:
@@ -198,7 +256,7 @@ class AgentLoop:
                 self._cache,
             )
             self._drivers[session.session_id] = driver
-            await self._open(session, by, started, said, builder.tools)
+            await self._open(session, by, started, said, plan, builder.tools)
             async with aclosing(driver.drive()) as items:
                 async for item in items:
                     yield item
@@ -218,6 +276,7 @@ class AgentLoop:
         by: str,
         started: ev.SessionStarted | None,
         said: ev.UserMessage | None,
+        plan: Sequence[Compensation] | None,
         tools: bytes,
     ) -> None:
         """Stages what the drive begins with: nothing, where a run that was cut short simply goes on."""
@@ -227,12 +286,14 @@ class AgentLoop:
         if started is not None and said is not None:
             session.stage([started, begins, said], contents=contents)
             return
-        if said is None:
-            events = _resumption(state, begins, self.clock())
+        if plan is not None:
+            events = [*abandonment(state), begins, *undoing(state, plan, by)]
+        elif said is None:
+            events = resumption(state, begins, self.clock())
         elif (known := state.said.get(said.client_message_id or "")) is None:
-            events = [*_abandon(state), begins, said]
+            events = [*abandonment(state), begins, said]
         elif known == digest_parts(said.content):
-            events = _resumption(state, begins, self.clock())
+            events = resumption(state, begins, self.clock())
         else:
             raise Refused(f"Another message was sent under the id {said.client_message_id!r} before.")
         session.stage(events, contents=contents)
@@ -248,45 +309,6 @@ def _registry(tools: tuple[Tool, ...], known: Iterable[Tool], config: LoopConfig
     if (reason := leaks(registry.rules, config.rules, private_data=config.private_data)) is not None:
         raise ValueError(reason)
     return registry
-
-
-def new_run_id() -> str:
-    """Unique for ever."""
-    return "run-" + secrets.token_hex(6)
-
-
-def _resumption(state: State, begins: ev.RunStarted, now: float) -> list[ev.DurableEvent]:
-    """What has to be appended before a session can go on; nothing when it can, or when there is nothing to do."""
-    run = state.run
-    if run is None:  # a fork, or rolled back
-        answered = not state.entries or (state.entries[-1].message.role == "assistant" and not state.entries[-1].calls)
-        return [] if answered else [begins]
-    if run.end is None:
-        same = run.environment_name == begins.environment
-        return [] if same else [msgspec.structs.replace(begins, resumes=run.run_id)]
-    if run.end.reason == "awaiting_approval":
-        return [] if waits(state, now) else [msgspec.structs.replace(begins, resumes=run.run_id)]
-    return [] if run.end.completed else [begins]
-
-
-def _abandon(state: State) -> list[ev.DurableEvent]:
-    """Closes what a new message leaves behind: open calls, and a run that never ended."""
-    events: list[ev.DurableEvent] = list(close_calls(state))
-    if state.running and state.run is not None:
-        run = state.run
-        message = "The run was cut short and a new message followed."
-        events.append(
-            ev.LoopEnd(
-                run_id=run.run_id,
-                steps=run.steps,
-                completed=False,
-                reason="interrupted",
-                usage=run.usage,
-                cost=run.cost,
-                message=message,
-            )
-        )
-    return events
 
 
 def _parts(content: Content) -> tuple[ev.Part, ...]:

@@ -17,7 +17,7 @@ from . import events as ev
 from .codec import encode
 from .errors import Conflict, StoreError, UnknownSession
 from .failpoint import failpoint
-from .fold import apply
+from .fold import apply, closes_exchange, conversation_at
 from .state import State
 from .store.base import SHARED, EventStore, Lease
 from .store.liveness import this_process
@@ -50,10 +50,13 @@ class Session:
         self.state = State(session_id=session_id)
         self.lease: Lease | None = None
         self.lease_seconds = LEASE_SECONDS
+        self.clock: Callable[[], float] = time.time
         self._stored = 0
         self._staged: list[tuple[ev.Recorded, bool]] = []
         self._new_contents: dict[str, bytes] = {}
         self._contents = _Contents()
+        self._earlier: dict[int, State] = {}
+        """Conversations that rollbacks go back to, by event."""
         self._foreign: list[ev.Recorded] = []
         self._doubtful = 0
         """How much of what is staged may be stored already: the append was no longer waited for."""
@@ -66,8 +69,8 @@ class Session:
             self._new_contents.update(contents)
             self._contents.known.update((name, data) for name, data in contents.items() if name[0] == SHARED)
         for event in events:
-            item = ev.Recorded(self.session_id, self.state.seq + 1, time.time_ns() // 1000 / 1e6, event)
-            apply(self.state, item, self._contents)
+            item = ev.Recorded(self.session_id, self.state.seq + 1, round(self.clock() * 1e6) / 1e6, event)
+            self._apply(item)
             self._staged.append((item, fact))
 
     async def flush(self, *, release: bool = False) -> list[ev.Recorded]:
@@ -117,7 +120,7 @@ class Session:
         known = self._stored
         async for item in self.store.read(self.session_id, known):
             await self._fetch(item)
-            apply(self.state, item, self._contents)
+            self._apply(item)
             if known:
                 self._foreign.append(item)
         self._stored = self.state.seq
@@ -183,12 +186,33 @@ class Session:
         self.state = State(session_id=self.session_id)
         async for item in self.store.read(self.session_id):
             await self._fetch(item)
-            apply(self.state, item, self._contents)
+            self._apply(item)
             if item.seq is not None and item.seq > before:
                 self._foreign.append(item)
         self._stored = self.state.seq
 
+    async def conversation_at(self, seq: int) -> State:
+        """The conversation at an event, which is then ready to be rolled back to."""
+        if seq not in self._earlier:
+            items = []
+            async for item in self.store.read(self.session_id):
+                if item.seq is None or (item.seq > seq and closes_exchange(item.event)):
+                    break
+                await self._fetch_environment(item)
+                items.append(item)
+            self._earlier[seq] = conversation_at(items, seq, self._contents)
+        return self._earlier[seq]
+
+    def _apply(self, item: ev.Recorded) -> None:
+        earlier = self._earlier[_goes_back_to(item)] if isinstance(item.event, ev.RolledBack) else None
+        apply(self.state, item, self._contents, earlier)
+
     async def _fetch(self, item: ev.Recorded) -> None:
+        await self._fetch_environment(item)
+        if isinstance(item.event, ev.RolledBack):
+            await self.conversation_at(_goes_back_to(item))
+
+    async def _fetch_environment(self, item: ev.Recorded) -> None:
         if isinstance(item.event, ev.RunStarted) and item.event.environment not in self._contents:
             self._contents.known.update(await self.store.contents(self.session_id, [item.event.environment]))
 
@@ -202,6 +226,12 @@ class Session:
             return False
         call = self.state.find_call(event.call_id)
         return call is not None and call.result is not None
+
+
+def _goes_back_to(item: ev.Recorded) -> int:
+    """The event that a rollback goes back to; one before it, whatever it says."""
+    assert isinstance(item.event, ev.RolledBack), "only a rollback goes back"
+    return min(item.event.to_seq, (item.seq or 1) - 1)
 
 
 def new_session(store: EventStore, session_id: str) -> Session:

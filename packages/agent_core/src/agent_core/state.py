@@ -28,7 +28,8 @@ class Call(Struct):
     index: int
     seq: int
     """Event of the assistant message it stands in."""
-    status: Literal["new", "asked", "approved", "denied", "started", "uncertain", "done"] = "new"
+    status: Literal["new", "asked", "approved", "denied", "started", "uncertain", "done", "cut"] = "new"
+    """``cut``: a fork or a rollback left it behind, open; it is only closed."""
     attempts: int = 0
     arguments: str | None = None
     """Canonical arguments a person was shown, once asked."""
@@ -51,6 +52,12 @@ class Call(Struct):
     result: Message | None = None
     result_seq: int = 0
     tokens: int = 0
+
+    def may_have_happened(self, run: Run | None) -> bool:
+        """Whether it was begun, could have changed something, and gave no result so far."""
+        if self.status == "cut":
+            return self.doubted
+        return bool(self.attempts) and (run is None or run.rules(self.call.name).tier != "READ")
 
 
 class Entry(Struct):

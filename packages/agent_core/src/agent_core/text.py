@@ -8,6 +8,18 @@ from __future__ import annotations
 
 REPEAT_NOTICE = "\n[The same call gave the same result just before; another one will be refused.]"
 
+_EDITED = "\n[A person changed the arguments before this call ran: "
+
+
+def edited_notice(arguments: str) -> str:
+    """What stands behind the result of a call whose arguments a person changed."""
+    return f"{_EDITED}{arguments}]"
+
+
+def without_notices(content: str) -> str:
+    """A result as the tool gave it, without what the runtime put behind it."""
+    return content.partition(_EDITED)[0].removesuffix(REPEAT_NOTICE)
+
 
 def clip(text: str, keep: int, more: str = "") -> str:
     """Head 2/3 and tail 1/3 of ``keep`` characters, with a notice between that states the true size, and ``more``."""
