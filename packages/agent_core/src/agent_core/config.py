@@ -111,6 +111,10 @@ class LoopConfig(Struct, frozen=True, kw_only=True):
     context: ContextPolicy = ContextPolicy()
     retry: RetryPolicy = RetryPolicy()
 
+    def __post_init__(self) -> None:
+        if refused := sorted(set(self.auto_approve) - {"WRITE"}):
+            raise ValueError(f"calls of the tier {refused[0]} cannot be approved in advance")
+
 
 class ToolRules(Struct, frozen=True, omit_defaults=True):
     """What decisions need to know of a tool."""

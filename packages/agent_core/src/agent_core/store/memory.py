@@ -148,8 +148,8 @@ class MemoryStore:
         session.held_until = time.time() + seconds
 
     async def release(self, lease: Lease) -> None:
-        session = self._get(lease.session_id)
-        if session.generation == lease.generation:
+        session = self._sessions.get(lease.session_id)
+        if session is not None and session.generation == lease.generation:
             session.holder, session.held_until = None, 0.0
 
     async def verify(self, session_id: str, *, against: Head | None = None) -> Verified:
@@ -158,6 +158,7 @@ class MemoryStore:
         session, check = self._get(session_id), ChainCheck(session_id, against)
         async for row in self.rows(session_id):
             check.take(row)
+        check.contents(await self.contents(session_id, check.named))
         return check.end(session.head, session.head_hash)
 
     async def snapshot(self, session_id: str, seq: int, data: bytes, *, schema: str) -> None:

@@ -43,6 +43,7 @@ CHECKS: Sequence[Check] = (
     lease_checks.appends_without_a_lease_are_commands_and_pass,
     lease_checks.a_new_session_can_be_created_with_its_lease,
     lease_checks.a_lease_is_given_back_with_the_last_append,
+    lease_checks.giving_back_what_was_never_held_is_harmless,
     lease_checks.a_lease_can_be_taken_before_the_first_event,
 )
 """All of them. A check that is not in here is a mistake (a test of the kit looks)."""

@@ -83,6 +83,12 @@ async def a_lease_is_given_back_with_the_last_append(store: EventStore) -> None:
     await store.acquire("s", seconds=30)
 
 
+async def giving_back_what_was_never_held_is_harmless(store: EventStore) -> None:
+    """A driver that failed before its first event gives a lease back of a session that does not exist."""
+    await store.release(Lease("nowhere", 1, "nobody"))
+    assert await store.sessions() == []
+
+
 async def a_lease_can_be_taken_before_the_first_event(store: EventStore) -> None:
     """The session then exists for its driver only: it is in no list until something was appended."""
     lease = await store.acquire("s", seconds=30)
