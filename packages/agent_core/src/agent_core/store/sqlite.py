@@ -18,6 +18,7 @@ from pathlib import Path
 from ..errors import Busy, Conflict, DamagedLog, Erased, Fenced, StoreError, UnknownSession
 from ..events import AnyEvent, Recorded, SessionStarted
 from ..events import Parent as ForkParent
+from ..state import content_hash
 from . import erasing, table
 from .base import SHARED, SNAPSHOTS_KEPT, Head, Lease, Row, SessionInfo, Snapshot, Verified
 from .chain import GENESIS, ChainCheck
@@ -27,7 +28,7 @@ from .table import SPAN, Stored
 from .worker import SqliteWorker
 
 AT_ONCE = 500
-"""Rows checked before other work of the process gets its turn."""
+"""Rows or contents checked before other work of the process gets its turn."""
 
 
 def new_session_id() -> str:
@@ -229,6 +230,9 @@ class SqliteStore:
                 check.take(row)
                 if row.seq % AT_ONCE == 0:
                     await asyncio.sleep(0)
+            names = list(check.named)
+            for start in range(0, len(names), AT_ONCE):
+                check.contents(await self.contents(session_id, names[start : start + AT_ONCE]))
         return check.end(head, head_hash)
 
     async def snapshot(self, session_id: str, seq: int, data: bytes, *, schema: str) -> None:
@@ -272,7 +276,8 @@ class SqliteStore:
             if row is not None:
                 raise Conflict(session_id, 0, row[0])
             number = table.insert_session(db, session_id)
-            pairs = [(0 if name[0] == SHARED else number, name, data) for name, data in contents.items()]
+            shared = {name for name, data in contents.items() if name == SHARED + content_hash(data)}  # not if masked
+            pairs = [(0 if name in shared else number, name, data) for name, data in contents.items()]
             db.executemany("INSERT OR IGNORE INTO contents VALUES (?, ?, ?)", pairs)
             table.insert_rows(db, number, rows)
 
