@@ -121,7 +121,17 @@ def _troubles() -> list[Any]:
     return [
         *begun(),
         step_started(1, 1, "m-system", "m-user"),
-        ev.ModelAttemptFailed(step=1, attempt=1, kind="overloaded", message="busy", wait=0.5, status=503, shown=True),
+        ev.ModelAttemptFailed(
+            step=1,
+            attempt=1,
+            kind="overloaded",
+            message="busy",
+            wait=0.5,
+            status=503,
+            shown=True,
+            retryable=True,
+            retry_after=0.4,
+        ),
         step_started(1, 2, base=4),
         ev.ModelAttemptFailed(step=1, attempt=2, kind="invalid_request", message="no", wait=0.0, remedy="drop_param"),
         step_started(1, 3, base=6),

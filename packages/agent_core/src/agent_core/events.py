@@ -98,6 +98,9 @@ class ModelAttemptFailed(Event, frozen=True):
     remedy: str | None = None
     shown: bool = False
     """Text of the attempt had been shown and was withdrawn."""
+    retryable: bool | None = None
+    """What the failure itself said: worth sending again, after ``retry_after`` seconds. None: not recorded."""
+    retry_after: float | None = None
 
 
 class AssistantMessage(Event, frozen=True):

@@ -10,8 +10,9 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from . import events as ev
+from .asking import Shown, put
 from .errors import ToolError
-from .permission import Why, covering_grant, offer, parse_arguments
+from .permission import Why
 from .state import Call, Run, State
 from .text import encodable
 from .tools.admission import Release
@@ -41,31 +42,7 @@ async def question(driver: Driver, run: Run, call: Call, judged: Judged, why: Wh
         message = encodable(f"What {tool.name} would change cannot be shown: {str(error) or type(error).__name__}.")
         fault = ev.Fault("execution", message, "Nothing was changed.")
         return [finished_with(call, fault, digest=judged.digest)]
-    config, rules = run.environment.config, run.rules(tool.name)
-    arguments = parse_arguments(judged.arguments)
-    may_offer = rules.tier == "WRITE" and why in ("tier", "changed")
-    asked = ev.ApprovalRequested(
-        call_id=call.call.id,
-        index=call.index,
-        tool=tool.name,
-        tier=tool.tier.value,
-        arguments=judged.arguments,
-        digest=judged.digest,
-        preview=preview,
-        target=judged.target,
-        versions=versions,
-        deadline=None if config.approval_seconds is None else now + config.approval_seconds,
-        why=why,
-        offer=offer(tool.name, judged.target, arguments, tool.varies, preview.measures) if may_offer else None,
-    )
-    if why != "tier":
-        return [asked]
-    grant = covering_grant(state, tool.name, rules, judged.target, arguments, preview.measures, now)
-    if grant is not None:
-        return [asked, _approved(asked, grant.by, grant_id=grant.grant_id)]
-    if tool.tier.value in config.auto_approve:
-        return [asked, _approved(asked, run.by, channel="auto_approve")]
-    return [asked]
+    return put(state, run, call, judged, why, Shown(preview, versions, tool.varies), now)
 
 
 async def still_holds(driver: Driver, release: Release) -> bool:
@@ -89,12 +66,4 @@ def tool_context(
     """What a call may know of its surroundings."""
     return ToolContext(
         state.session_id, call.call.id, key, attempt, state.owner, state.tenant, progress, driver.whole_output
-    )
-
-
-def _approved(
-    asked: ev.ApprovalRequested, by: str, *, grant_id: str | None = None, channel: str | None = None
-) -> ev.ApprovalDecided:
-    return ev.ApprovalDecided(
-        call_id=asked.call_id, digest=asked.digest, decision="approved", by=by, grant_id=grant_id, channel=channel
     )

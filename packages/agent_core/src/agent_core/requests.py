@@ -10,11 +10,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from .config import Environment, LoopConfig, Price
 from .events import Manifest
 from .messages import Message, ModelClient, Wire, WireModel
 from .model import wire as canonical
+from .model.profile import DEFAULT, Profile
 from .state import State, content_hash
 from .store.base import SHARED
 from .tools.registry import Registry
@@ -23,6 +25,13 @@ from .tools.registry import Registry
 def shared_name(data: bytes) -> str:
     """Name of a content that many sessions share."""
     return SHARED + content_hash(data)
+
+
+class Form(Struct, frozen=True, omit_defaults=True):
+    """How a client writes requests: with which profile, and which provider keys belong to it."""
+
+    profile: Profile = DEFAULT
+    origin: str | None = None
 
 
 class RequestBuilder:
@@ -57,6 +66,10 @@ class RequestBuilder:
         self._frame_data = msgspec.json.encode(self.frame)
         self._frame_name = shared_name(self._frame_data)
         self._tools_name = shared_name(self.tools) if self.tools else None
+        self._form_data = b""
+        if isinstance(profile := getattr(self._wire_model, "profile", None), Profile):
+            self._form_data = msgspec.json.encode(Form(profile, getattr(self._wire_model, "origin", None)))
+        self._form_name = shared_name(self._form_data) if self._form_data else None
 
     def build(self, state: State, messages: Sequence[Message]) -> tuple[Wire, Manifest, dict[str, bytes]]:
         """The request, its manifest, and the contents to store with it."""
@@ -76,7 +89,11 @@ class RequestBuilder:
             if known[2] not in self._stored:
                 contents[known[2]] = known[1]
         self._rendered = kept
-        for name, data in ((self._frame_name, self._frame_data), (self._tools_name, self.tools)):
+        for name, data in (
+            (self._frame_name, self._frame_data),
+            (self._tools_name, self.tools),
+            (self._form_name, self._form_data),
+        ):
             if name is not None and name not in self._stored:
                 contents[name] = data
         before = state.manifest
@@ -86,6 +103,7 @@ class RequestBuilder:
             frame=self._frame_name,
             tools=self._tools_name,
             base=state.manifest_seq if extends else None,
+            form=self._form_name,
         )
         return Wire(self.frame, tuple(rendered), self.tools), manifest, contents
 

@@ -170,6 +170,8 @@ def _failed(driver: Driver, action: CallModel, run: Run, error: ModelError, show
         status=error.status,
         remedy=error.remedy if learnt else None,
         shown=shown,
+        retryable=error.retryable,
+        retry_after=error.retry_after,
     )
 
 

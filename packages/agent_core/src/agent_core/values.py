@@ -51,13 +51,15 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
     """Which stored contents a request was made of.
 
     The messages are those of the request of the ``StepStarted`` at event ``base`` followed by ``added``; without a
-    base, ``added`` alone. ``frame`` and ``tools`` are contents too (see ``messages.Wire``).
+    base, ``added`` alone. ``frame`` and ``tools`` are contents too (see ``messages.Wire``), and so is ``form``: how
+    values were made bytes (see ``requests.Form``), None for the canonical form.
     """
 
     added: tuple[str, ...]
     frame: str
     tools: str | None = None
     base: int | None = None
+    form: str | None = None
 
 
 class Cost(Struct, frozen=True):
