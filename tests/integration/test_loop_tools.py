@@ -200,7 +200,7 @@ async def test_a_write_in_doubt_is_said_to_be_uncertain_and_waits_for_a_person(
     tmp_path: Path, knows_keys: bool
 ) -> None:
     erp = ErpDouble(tmp_path / "erp.db", knows_keys=knows_keys)
-    erp.trouble("create_order", *["drop_reply"] * 3)
+    erp.trouble("create_order", "drop_reply", "drop_reply", "drop_reply")
     call = ("create_order", {"sku": "a", "quantity": 1})
     loop, model = loop_over([call], "it was ordered", tools=erp.tools(), auto_approve=("WRITE",))
     items = await collect(loop.run("go"))
@@ -246,7 +246,7 @@ async def test_progress_is_shown_and_not_stored() -> None:
     def slow(ctx: ToolContext) -> str:
         """Reports how far it is, from a thread."""
         ctx.progress("half", 0.5)
-        ctx.progress("broken \ud800")
+        ctx.progress("broken \ud800", None)
         time.sleep(0.02)
         return "done"
 
@@ -287,7 +287,7 @@ async def test_text_with_broken_characters_never_breaks_the_log() -> None:
         """Fails with what cannot be encoded."""
         raise ToolError("bad \udfff name", hint="\ud800")
 
-    calls = [("broken", {}), ("failing", {})]
+    calls: list[Any] = [("broken", {}), ("failing", {})]
     loop, model = loop_over(["text \ud83d", *calls], ["\ud800", "fine \U0001f600"], tools=[broken, failing])
     items = await collect(loop.run("go"))
     assert end_of(items).completed
