@@ -16,7 +16,7 @@ from . import events as ev
 from .calls import settle
 from .config import LoopConfig, Price
 from .decide import CallModel, Finish, Idle, Note, SettleCalls, next_action
-from .errors import Conflict, Fenced, StoreError
+from .errors import Conflict, DamagedLog, Fenced, StoreError
 from .interrupt import Gate, Stopped
 from .messages import ModelClient, WireModel
 from .opening import next_in_queue
@@ -33,7 +33,9 @@ LOOK_SECONDS = 1.0
 
 @dataclass
 class Driver:
-    """What a run is driven with. ``gate`` stops its waits; ``lost`` says that another process took the session over."""
+    """What a run is driven with. ``gate`` stops its waits; ``lost`` says why it may not go on: another process took the
+    session over, or its log turned out to be damaged.
+    """
 
     session: Session
     model: ModelClient
@@ -46,7 +48,7 @@ class Driver:
     locks: KeyLocks
     cache: ResultCache
     gate: Gate = field(default_factory=Gate)
-    lost: Fenced | None = None
+    lost: StoreError | None = None
 
     async def drive(self) -> AsyncGenerator[ev.Recorded]:
         """Yields everything the run does; ends when the run has ended."""
@@ -136,9 +138,18 @@ class Driver:
         )
 
     async def _hold_lease(self) -> None:
-        """Renews the lease, and looks whether somebody outside asked the run to stop."""
+        """Renews the lease, and looks whether somebody outside asked the run to stop; first of all, whether the log is
+        whole."""
         session = self.session
         renewed = time.monotonic()
+        try:
+            await session.check()
+        except DamagedLog as error:
+            self.lost = error
+            self.gate.stop()
+            return
+        except StoreError:
+            pass  # if it lasts, the next append says so
         while True:
             await asyncio.sleep(min(LOOK_SECONDS, session.lease_seconds / 3))
             if (lease := session.lease) is None:

@@ -68,6 +68,8 @@ class AgentLoop:
         self.store: EventStore = MemoryStore() if store is None else store
         self._locks, self._cache = KeyLocks(), ResultCache(seconds=self.config.cache_seconds)
         self._drivers: dict[str, Driver] = {}
+        self._checked: set[str] = set()
+        """Sessions whose logs were verified by this loop."""
 
     def run(
         self,
@@ -211,7 +213,7 @@ class AgentLoop:
 
     async def _session(self, session_id: str) -> Session:
         session = await open_session(self.store, session_id)
-        session.clock, session.lease_seconds = self.clock, self._lease_seconds
+        session.clock, session.lease_seconds, session.checked = self.clock, self._lease_seconds, self._checked
         return session
 
     async def _command(self, session_id: str, events: Callable[[State], list[ev.DurableEvent]]) -> list[ev.Recorded]:

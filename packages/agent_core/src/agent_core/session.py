@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from . import events as ev
+from . import snapshots
 from .codec import encode
 from .errors import Conflict, StoreError, UnknownSession
 from .failpoint import failpoint
@@ -24,6 +26,11 @@ from .store.liveness import this_process
 
 LEASE_SECONDS = 30.0
 """How long a driver that says nothing is still believed to be there."""
+CHECKED_FIRST = 1000
+"""Events before a snapshot that are verified before a session is driven; more of them are verified meanwhile."""
+
+_heads = logging.getLogger("agent_core.heads")
+"""Where each drive leaves the head of its log, for operators to keep elsewhere: what ``verify`` can be given."""
 
 
 class _Contents(Mapping[str, bytes]):
@@ -51,7 +58,17 @@ class Session:
         self.lease: Lease | None = None
         self.lease_seconds = LEASE_SECONDS
         self.clock: Callable[[], float] = time.time
+        self.checked: set[str] = set()
+        """Sessions that were verified whole in this process; may be shared."""
         self._stored = 0
+        self._head: ev.Recorded | None = None
+        """The newest event that this session appended itself."""
+        self._saved, self._saved_size = 0, 0
+        """Event and bytes of the newest snapshot that is known."""
+        self._skipped = 0
+        """Events that were not read, since a snapshot stood in for them."""
+        self._due: tuple[int, bytes] | None = None
+        self._saving: asyncio.Task[None] | None = None
         self._staged: list[tuple[ev.Recorded, bool]] = []
         self._new_contents: dict[str, bytes] = {}
         self._contents = _Contents()
@@ -82,8 +99,10 @@ class Session:
         """
         if not self._staged:
             return self._take_foreign()
-        events = [item.event for item, _ in self._staged]
+        events, driving = [item.event for item, _ in self._staged], self.lease is not None
         failpoint("before_append", events)
+        if self._due is not None:  # begun before the append, so that it shares its transaction
+            self._saving = asyncio.create_task(self._save())
         try:
             recorded = await self.store.append(
                 self.session_id,
@@ -105,6 +124,10 @@ class Session:
             self.lease = None
         self._stored = self.state.seq
         self._staged, self._new_contents, self._doubtful = [], {}, 0
+        self._head = recorded[-1]
+        if driving and snapshots.is_due(self._stored - self._saved, self._saved_size):
+            self._due = (self._stored, snapshots.encode_state(self.state))
+            self._saved, self._saved_size = self._stored, len(self._due[1])
         return [*self._take_foreign(), *recorded]
 
     async def flush_facts(self) -> list[ev.Recorded]:
@@ -118,7 +141,9 @@ class Session:
     async def catch_up(self) -> None:
         """Folds what others appended. Nothing may be staged."""
         known = self._stored
-        async for item in self.store.read(self.session_id, known):
+        if not known:
+            await self._begin_at_snapshot()
+        async for item in self.store.read(self.session_id, self.state.seq):
             await self._fetch(item)
             self._apply(item)
             if known:
@@ -159,12 +184,27 @@ class Session:
                 self.lease = await taking  # so that it is given back, and not left to expire
             raise
         await self.catch_up()
+        if self._skipped <= CHECKED_FIRST:
+            await self.check()
+
+    async def check(self) -> None:
+        """Verifies the log where a snapshot stood in for a part of it, once; raises ``DamagedLog``."""
+        if self._skipped and self.session_id not in self.checked:
+            await self.store.verify(self.session_id)
+            self.checked.add(self.session_id)
 
     async def close(self) -> None:
-        """Gives the lease back."""
-        if self.lease is not None:
-            lease, self.lease = self.lease, None
-            await self.store.release(lease)
+        """Gives the lease back, and says where the log stands."""
+        try:
+            if self.lease is not None:
+                lease, self.lease = self.lease, None
+                await self.store.release(lease)
+        finally:
+            if self._head is not None:
+                _heads.info("head of %s: event %d %s", self.session_id, self._head.seq, self._head.hash)
+            if self._saving is not None:
+                await asyncio.wait({self._saving})
+            await self._save()
 
     async def _restage(self) -> None:
         """Puts the facts among what was staged behind what is stored by now; contents are kept for them."""
@@ -183,13 +223,33 @@ class Session:
         """The state from what is stored alone, since what was staged on top of it is void."""
         before = self._stored
         self._staged, self._stored, self._doubtful = [], 0, 0
-        self.state = State(session_id=self.session_id)
-        async for item in self.store.read(self.session_id):
+        await self._begin_at_snapshot(before)
+        async for item in self.store.read(self.session_id, self.state.seq):
             await self._fetch(item)
             self._apply(item)
             if item.seq is not None and item.seq > before:
                 self._foreign.append(item)
         self._stored = self.state.seq
+
+    async def _begin_at_snapshot(self, at_or_before: int | None = None) -> None:
+        """The newest state that was kept and is still to be believed, else that of an empty log."""
+        self.state, version = State(session_id=self.session_id), snapshots.schema()
+        if version is None or at_or_before == 0:
+            return
+        found = await self.store.latest_snapshot(self.session_id, at_or_before, schema=version)
+        state = None if found is None else snapshots.decode_state(found.data)
+        if found is not None and state is not None and state.seq == found.seq:
+            state.session_id = self.session_id  # it may be a parent's
+            self.state, self._skipped = state, found.seq
+            self._saved, self._saved_size = found.seq, len(found.data)
+
+    async def _save(self) -> None:
+        """Stores the snapshot that is due; that it could not be stored is met again by the next append."""
+        due, version = self._due, snapshots.schema()
+        self._due = None
+        if due is not None and version is not None:
+            with contextlib.suppress(StoreError):
+                await self.store.snapshot(self.session_id, *due, schema=version)
 
     async def conversation_at(self, seq: int) -> State:
         """The conversation at an event, which is then ready to be rolled back to."""

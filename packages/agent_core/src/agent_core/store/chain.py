@@ -90,9 +90,11 @@ class ChainCheck:
 
         Where an event with the key of the names is masked or gone, that cannot be done, and contents may be masked.
         """
-        for name, data in contents.items() if self._keys is not None else ():
+        if (keys := self._keys) is None:
+            return
+        for name, data in contents.items():
             seq = self.named.get(name)
-            if seq is not None and all(content_hash(data, key) != name.removeprefix(SHARED) for key in self._keys):
+            if seq is not None and all(content_hash(data, key) != name.removeprefix(SHARED) for key in keys):
                 raise DamagedLog(self.session_id, seq, "a content that it names is not what was written")
 
     def end(self, head: int, head_hash: bytes) -> Verified:

@@ -130,7 +130,7 @@ class Redactor:
 
     def __init__(self, payloads: Iterable[bytes], secrets: Iterable[str] = (), *, personal: bool) -> None:
         self.personal = self.hides_key = personal
-        """``hides_key``: the key of the contents' names is masked. Whoever has it can try guesses at what was masked."""
+        """``hides_key``: the key of the contents' names is masked, with which guesses at masked ones could be tried."""
         self._secrets = tuple(secrets)
         self._names: dict[str, str] = {}
         if personal:
