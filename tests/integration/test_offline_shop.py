@@ -207,25 +207,23 @@ async def test_stock_is_told_by_warehouse_in_four_numbers(loop: AgentLoop, text:
     turn = await conversation.say(text)
     answered(turn, conversation)
     assert set(turn.tools) == {PRODUCT, STOCK}
-    assert turn.arguments(STOCK)["skus" if len(skus) != 3 or "水壶" not in text else "skus"][0] in skus
     told = [product for result in turn.results for product in json.loads(result).get("products", [])]
     assert [product["sku"] for product in told] == skus
+    chinese = "可用" in turn.answer
+    words = ("可用", "现有", "已占用", "在途") if chinese else ("available", "on hand", "reserved", "incoming")
     for product in told:
-        head = next(line for line in turn.answer.splitlines() if product["sku"] in line)
-        assert all(
-            product[key] in head for key in ("name", "available", "on_hand", "reserved", "incoming", "base_unit")
-        )
-        assert head.index(product["available"], head.index(product["sku"])) < head.index(
-            product["reserved"], head.index(";" if ";" in head else "；")
-        )
-        for place in product["warehouses"]:
-            line = next(each for each in turn.answer.splitlines() if each.strip().startswith(place["warehouse_name"]))
-            assert line
-            assert any(
-                all(place[key] in each for key in ("warehouse_name", "available", "on_hand", "reserved", "incoming"))
-                for each in turn.answer.splitlines()
-            )
+        head, *block = turn.answer[turn.answer.index(f"{product['sku']}") :].splitlines()
+        assert turn.answer.index(product["name"]) < turn.answer.index(product["sku"])
+        for record, line in [(product, head), *zip(product["warehouses"], _of_warehouses(product, block), strict=True)]:
+            for word, key in zip(words, ("available", "on_hand", "reserved", "incoming"), strict=True):
+                assert re.search(rf"{word} {record[key]}\b", line), (word, line)
+        assert f"{product['available']} {product['base_unit']}" in head
     assert json.loads(turn.results[-1])["as_of"] in turn.answer
+
+
+def _of_warehouses(product: dict[str, Any], block: list[str]) -> list[str]:
+    names = [place["warehouse_name"] for place in product["warehouses"]]
+    return [next(line for line in block if line.strip().startswith(name)) for name in names]
 
 
 WANTED = [

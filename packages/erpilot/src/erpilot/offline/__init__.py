@@ -17,6 +17,7 @@ from agent_core.context.tokens import estimate_message, estimate_text
 from agent_core.messages import Message, ModelEvent, StreamEnd, TextDelta, ToolCall, ToolSchema, Usage
 
 from .answer import text, write
+from .reading import MOST_CALLS
 from .turns import Step, conversation, meant, steps
 
 
@@ -58,6 +59,6 @@ def next_move(messages: Sequence[Message], offered: set[str]) -> list[Step] | st
         wanted = {step.key: step for step in steps(asked, results) if step.key not in results}
         if missing := {step.tool for step in wanted.values()} - offered:
             return text(chinese, "no_tool", {"tool": ", ".join(sorted(missing))})
-        return list(wanted.values()) or write(asked, results)
+        return list(wanted.values())[:MOST_CALLS] or write(asked, results)
     except (KeyError, TypeError, AttributeError, ValueError):  # a result in another form than the tools' own
         return text(chinese, "unreadable", {})

@@ -14,7 +14,7 @@ from importlib import resources
 from typing import Any
 
 WORDS: dict[str, Any] = tomllib.loads(resources.files(__package__).joinpath("words.toml").read_text(encoding="utf-8"))
-LONGEST, MOST_ITEMS, MOST_ORDERS = 1000, 8, 3
+LONGEST, MOST_ITEMS, MOST_ORDERS, MOST_CALLS = 1000, 8, 3, 8
 _SPEECH: dict[str, Any] = WORDS["speech"]
 
 
@@ -122,7 +122,7 @@ def _assembled(asked: Asked, elements: list[tuple[str, str]]) -> Asked:
     said: dict[str, Any] = {"facets": frozenset(), "orders": ()}
     pieces, amounts = list[dict[str, Any]](), list[tuple[str, str]]()
     role: str | None = None  # of the next name: to or for (who buys, perhaps); "and" when it is tied to the one before
-    for (kind, text), (following, _) in zip(elements, [*elements[1:], ("", "")], strict=True):
+    for (kind, text), (following, _) in zip(elements, [*elements, ("", "")][1:], strict=True):
         meaning = next((value for word, value in _SPEECH.get(kind, {}).items() if word in text.lower()), None)
         if kind in ("lines", "stock", "price"):
             said["facets"] |= {kind}

@@ -166,14 +166,14 @@ def steps(asked: Asked, results: Results) -> list[Step]:
     lots += [([good], None) for alone, good in goods if not (alone and good[1])]
     for order in (each for step in documents if "error" not in (each := results[step.key])):
         lots.append(([(line["sku"], line["ordered"], line["unit"]) for line in order["lines"]], order))
-    for lot, order in lots:
+    for lot, about in lots:
         if lot and "stock" in asked.facets:
             wanted = [f"{qty} {unit or ''}".strip() for _, qty, unit in lot if qty]
             more = {"quantities": wanted, "warehouse": asked.warehouse, "unit": None if wanted else asked.unit}
             arguments = {"skus": [sku for sku, _, _ in lot]} | {key: value for key, value in more.items() if value}
-            first.append(Step("check_stock", arguments, order))
-        if lot and "price" in asked.facets and who is not None and not (order and order["kind"] in _BOUGHT):
+            first.append(Step("check_stock", arguments, about))
+        if lot and "price" in asked.facets and who is not None and not (about and about["kind"] in _BOUGHT):
             lines = [{"sku": sku, "qty": qty or "1"} | ({"unit": unit} if unit else {}) for sku, qty, unit in lot]
-            buyer = who or ({"customer": order["party_id"]} if order else {})
-            first.append(Step("get_price", {"lines": lines} | buyer, order))
+            buyer = who or ({"customer": about["party_id"]} if about else {})
+            first.append(Step("get_price", {"lines": lines} | buyer, about))
     return first

@@ -1,0 +1,204 @@
+"""How the offline model reads a question: numbers, quantities, names, whom it is for, and what it refuses."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from erpilot.offline.reading import Asked, Item, cut, number, question, read
+
+
+@pytest.mark.parametrize(
+    ("written", "digits"),
+    [
+        ("200", "200"),
+        ("1,200", "1200"),
+        ("2.5", "2.5"),
+        ("半", "0.5"),
+        ("一", "1"),
+        ("两", "2"),
+        ("十", "10"),
+        ("十二", "12"),
+        ("三十", "30"),
+        ("三十二", "32"),
+        ("一百零五", "105"),
+        ("两百", "200"),
+        ("两百五", "250"),
+        ("二百五十", "250"),
+        ("一千二", "1200"),
+        ("三千零二十", "3020"),
+        ("an", "1"),
+    ],
+)
+def test_quantities_are_read_in_chinese_and_in_digits(written: str, digits: str) -> None:
+    assert number(written) == digits
+
+
+@given(st.integers(1, 9999))
+def test_every_chinese_numeral_below_ten_thousand_is_its_number(value: int) -> None:
+    assert number(_chinese(value)) == str(value)
+
+
+def _chinese(value: int) -> str:
+    words, skipped = "", False
+    for unit, name in ((1000, "千"), (100, "百"), (10, "十"), (1, "")):
+        digit, value = divmod(value, unit)
+        if digit:
+            words += ("零" if skipped and words else "") + "零一二三四五六七八九"[digit] + name
+        skipped = digit == 0
+    return words
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("订单123", ["123"]),
+        ("订单 #123 里有什么", ["123"]),
+        ("#123", ["123"]),
+        ("123 号单", ["123"]),
+        ("123号订单里有什么", ["123"]),
+        ("SO-2026-0123 的明细", ["SO-2026-0123"]),
+        ("so-2026-0123", ["so-2026-0123"]),
+        ("订单 SO-2026-0123 和 SO-2026-0124", ["SO-2026-0123", "SO-2026-0124"]),
+        ("订单 123、124 和 125 里有什么", ["123", "124", "125"]),
+        ("orders 123, 124 and 125", ["123", "124", "125"]),
+        ("order no. 123", ["123"]),
+        ("what is in Q-1008", ["Q-1008"]),
+        ("单号：１２３", ["123"]),
+    ],
+)
+def test_numbers_of_documents_are_read_in_all_their_forms(text: str, numbers: list[str]) -> None:
+    asked = read(question(text))
+    assert [each for each, _ in asked.orders] == numbers
+    assert asked.problem is None
+
+
+def test_the_word_before_a_bare_number_says_what_kind_it_is() -> None:
+    assert read("报价单 1008 里有什么").orders == (("1008", "quotation"),)
+    assert read("purchase order 45").orders == (("45", "purchase"),)
+    assert read("订单 45").orders == (("45", None),)
+    assert read("采购单 PO-2026-0045").orders == (("PO-2026-0045", None),)
+
+
+@pytest.mark.parametrize("code", ["PA4-70", "HW-CUP-500", "201808270027002", "6901234567892"])
+def test_codes_and_barcodes_of_products_are_no_document_numbers(code: str) -> None:
+    asked = read(f"{code} 还有多少")
+    assert asked.orders == ()
+    assert asked.items == (Item(code),)
+
+
+@pytest.mark.parametrize(
+    ("text", "item", "customer"),
+    [
+        ("给鑫源商行报 200 个保温杯", Item("保温杯", "200", "个"), "鑫源商行"),
+        ("鑫源要三箱可乐，多少钱", Item("可乐", "3", "箱"), "鑫源"),
+        ("保温杯２００个给鑫源什么价", Item("保温杯", "200", "个"), "鑫源"),
+        ("price of 3 cases of cola for Around the Horn", Item("cola", "3", "cases"), "Around the Horn"),
+        ("price for A4 paper", Item("A4 paper"), None),
+        ("price of A4 paper for Xinyuan", Item("A4 paper"), "Xinyuan"),
+        ("What does Xinyuan pay for 20 rolls of tape", Item("tape", "20", "rolls"), "Xinyuan"),
+        ("给和泰报 5 箱可乐", Item("可乐", "5", "箱"), "和泰"),
+    ],
+)
+def test_what_is_bought_and_who_buys_are_told_apart(text: str, item: Item, customer: str | None) -> None:
+    asked = read(question(text))
+    assert (asked.items, asked.customer, asked.problem) == ((item,), customer, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("小米8 黑色 64G 还有多少", ["小米8 黑色 64G"]),
+        ("iPhone 8 Plus 多少钱", ["iPhone 8 Plus"]),
+        ("5号电池还有吗", ["5号电池"]),
+        ("12支装铅笔多少钱", ["12支装铅笔"]),
+        ("纯棉四件套还有多少", ["纯棉四件套"]),
+        ("有机酱油还有吗", ["有机酱油"]),
+        ("急救箱还有吗", ["急救箱"]),
+        ("对讲机多少钱", ["对讲机"]),
+        ("中性笔还有多少", ["中性笔"]),
+        ("请柬还有多少", ["请柬"]),
+        ("“取消键”还有吗", ["取消键"]),
+        ("A4 纸、胶带，订书机还有多少", ["A4 纸", "胶带", "订书机"]),
+    ],
+)
+def test_numbers_and_common_words_inside_names_stay_there(text: str, names: list[str]) -> None:
+    assert [item.name for item in read(question(text)).items] == names
+
+
+def test_a_name_is_cut_at_a_conjunction_or_behind_a_number() -> None:
+    assert cut(Item("A4 纸和胶带")) == [Item("A4 纸"), Item("胶带")]
+    assert cut(Item("salt and pepper")) == [Item("salt"), Item("pepper")]
+    assert cut(Item("200 flasks")) == [Item("flasks", "200")]
+    assert cut(Item("温和洗面奶")) == [Item("温和洗面奶")]
+    assert cut(Item("5 号电池")) == [Item("5 号电池")]
+    assert cut(Item("70 g paper")) == [Item("70 g paper")]
+    assert cut(Item("保温杯", "3", "个")) == [Item("保温杯", "3", "个")]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("取消订单 123", "write"),
+        ("Please create an order", "write"),
+        ("order 10 boxes of A4 paper", "write"),
+        ("谁欠我们钱", "other"),
+        ("可乐什么时候到", "other"),
+        ("可乐 3 箱 5 瓶多少钱", "amounts"),
+        ("订单 123 里的可乐还有吗", "mixed"),
+        ("订单 1、2、3、4 里有什么", "too_many"),
+        ("、".join(f"商品{n}" for n in "甲乙丙丁戊己庚辛壬") + "还有多少", "too_many"),
+        ("可" * 1001, "too_long"),
+        ("这是盘点表\n\n[file: count.xlsx]", "write"),
+        ("A4 纸还有多少\n\n[file: list.xlsx]", "other"),
+        ("给鑫源看看 A4 纸还有多少", "unclear"),
+    ],
+)
+def test_what_cannot_be_answered_whole_is_not_answered_in_part(text: str, problem: str) -> None:
+    assert read(question(text)).problem == problem
+
+
+def test_what_the_runtime_adds_to_a_message_is_not_part_of_the_question() -> None:
+    frozen = "[today: 2026-11-30 Monday, Asia/Shanghai]"
+    assert question(f"A4 纸还有多少？\n\n{frozen}\n[recalled: 取消订单 5]") == "A4 纸还有多少?"
+    assert question("[Your last answer was empty. Answer the question, or call a tool.]") == ""
+    assert question(f"[file: x.csv]\n\n{frozen}") == "[file: x.csv]"
+
+
+@pytest.mark.parametrize(
+    ("text", "chinese"),
+    [
+        ("A4 纸还有多少", True),
+        ("How many 得力 A4 复印纸 do we have?", False),
+        ("price of 得力 A4 复印纸", False),
+        ("帮我 check 一下 A4 paper 的 stock", True),
+        ("order 123 里有什么", True),
+        ("iPhone 14 还有货吗", True),
+        ("what about 胶带?", False),
+        ("SO-2026-0123", True),
+        ("cola stock", False),
+    ],
+)
+def test_the_language_is_that_of_the_words_around_the_names(text: str, chinese: bool) -> None:
+    assert read(question(text)).chinese is chinese
+
+
+def test_a_message_of_names_and_codes_keeps_the_language_of_the_one_before() -> None:
+    for chinese in (True, False):
+        assert read("SO-2026-0123", Asked(chinese)).chinese is chinese
+
+
+@given(st.text(max_size=300))
+def test_no_text_breaks_the_reader(text: str) -> None:
+    assert isinstance(read(question(text)), Asked)
+
+
+@pytest.mark.parametrize("unit", ["[a]\n", "a ", "和", "1 个", "订单 1、", "[", "  \n", "的", "what is in "])
+def test_a_huge_message_is_read_in_no_time(unit: str) -> None:
+    began = time.perf_counter()
+    read(question(unit * 200_000))
+    read(question((unit * 1000)[:1000]))
+    assert time.perf_counter() - began < 2
