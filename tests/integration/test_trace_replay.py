@@ -94,7 +94,12 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
 async def several_steps(scene: Scene) -> None:
     loop = scene.loop(
         [("get_order", {"number": "123"}), Usage(100, 10)],
-        ["Looking.", ("get_order", {"number": "124"}), ("check_stock", {"sku": "A4"}), Usage(150, 20, cached_tokens=90)],
+        [
+            "Looking.",
+            ("get_order", {"number": "124"}),
+            ("check_stock", {"sku": "A4"}),
+            Usage(150, 20, cached_tokens=90),
+        ],
         ["现有 3 包。", Usage(200, 30)],
     )
     await scene.traced(loop.run(QUESTION, context=(ev.Frozen(kind="today", text="2026-11-30"),), profile="shop"))
@@ -102,7 +107,12 @@ async def several_steps(scene: Scene) -> None:
 
 async def tools_that_fail(scene: Scene) -> None:
     loop = scene.loop(
-        [("check_stock", {"sku": "none"}), ("nosuch", {}), ("check_stock", '{"sku": 1,,'), ("check_stock", {"sk": "A"})],
+        [
+            ("check_stock", {"sku": "none"}),
+            ("nosuch", {}),
+            ("check_stock", '{"sku": 1,,'),
+            ("check_stock", {"sk": "A"}),
+        ],
         "None of it worked.",
     )
     await scene.traced(loop.run(QUESTION))
@@ -222,14 +232,26 @@ async def test_the_trace_shows_two_calls_that_overlap_in_time(scene: Scene) -> N
     assert records[0]["type"] == "run_start"
     assert records[0]["history"] == []
     assert records[-1]["type"] == "run_end"
-    assert [item["kind"] for item in records[-1]["history"]] == ["session", "run", "user", "step", "tool", "tool", "step", "end"]
+    assert [item["kind"] for item in records[-1]["history"]] == [
+        "session",
+        "run",
+        "user",
+        "step",
+        "tool",
+        "tool",
+        "step",
+        "end",
+    ]
 
 
 async def test_the_transcript_counts_steps_over_all_runs_and_knows_what_became_of_each_call(scene: Scene) -> None:
     await a_second_question(scene)
     items = await scene.log()
     assert [item.ordinal for item in items if isinstance(item, Step)] == [1, 2, 3, 4]
-    assert [(item.tool, item.ok) for item in items if isinstance(item, Use)] == [("get_order", True), ("check_stock", True)]
+    assert [(item.tool, item.ok) for item in items if isinstance(item, Use)] == [
+        ("get_order", True),
+        ("check_stock", True),
+    ]
     assert [item.reason for item in items if isinstance(item, Ended)] == ["completed", "completed"]
 
 

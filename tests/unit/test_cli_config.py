@@ -36,7 +36,11 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert read_settings(tmp_path, {}) == Settings()
 
 
-@given(st.text(alphabet=st.characters(exclude_categories=("Cc", "Cs")), min_size=1).filter(lambda text: text.strip() == text))
+@given(
+    st.text(alphabet=st.characters(exclude_categories=("Cc", "Cs")), min_size=1).filter(
+        lambda text: text.strip() == text
+    )
+)
 def test_any_key_survives_the_file(key: str) -> None:
     import tempfile
 
@@ -68,9 +72,22 @@ def test_the_language_of_the_file_is_found_without_a_parser(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     "text",
-    ["model = [1]", "modle = 'x'", "today = 'soon'", "currency = 'EUR'", "lang = 'fr'", "exchange_rate = 'nan'", "not toml",
-     "exchange_rate = 0", "zone = 'Mars/Base'", "base_url = 'ftp://x'", "base_url = 'https://'", "model = true", 'key = "a\\u0007"'],
-)  # fmt: skip
+    [
+        "model = [1]",
+        "modle = 'x'",
+        "today = 'soon'",
+        "currency = 'EUR'",
+        "lang = 'fr'",
+        "exchange_rate = 'nan'",
+        "exchange_rate = 0",
+        "not toml",
+        "zone = 'Mars/Base'",
+        "base_url = 'ftp://x'",
+        "base_url = 'https://'",
+        "model = true",
+        'key = "a\\u0007"',
+    ],
+)
 def test_a_setting_that_is_not_understood_is_refused_by_name(tmp_path: Path, text: str) -> None:
     (tmp_path / "config.toml").write_text(text, encoding="utf-8")
     with pytest.raises(Problem) as caught:

@@ -9,8 +9,9 @@ from agent_core.events import Change, Preview
 from agent_core.messages import Usage
 from agent_core.trace.transcript import Ended, Question, Remark, Step, Use
 from erpilot.cli.ask_person import Answer, read_answer
+from erpilot.cli.language import Lang
 from erpilot.cli.lines import SHORT, Lines, Money, failure, join, seconds_text, summary
-from erpilot.cli.texts import Lang, Texts
+from erpilot.cli.texts import Texts
 
 DOLLARS = Money("USD", Decimal("7.2"))
 
@@ -69,7 +70,14 @@ def test_nothing_of_a_record_breaks_the_line() -> None:
 
 @pytest.mark.parametrize(
     ("content", "gist"),
-    [("[1,2]", "[2]"), ("{}", "{}"), ("plain", "plain"), ("3", "3"), ('{"a":{"b":1},"c":1.5}', "a[1] c=1.5"), ("{", "{")],
+    [
+        ("[1,2]", "[2]"),
+        ("{}", "{}"),
+        ("plain", "plain"),
+        ("3", "3"),
+        ('{"a":{"b":1},"c":1.5}', "a[1] c=1.5"),
+        ("{", "{"),
+    ],
 )
 def test_results_of_any_form_have_a_gist(content: str, gist: str) -> None:
     assert summary(content) == gist
@@ -106,14 +114,24 @@ def test_an_unknown_cost_is_called_unknown() -> None:
 
 def test_a_step_line_tells_tokens_cost_and_time() -> None:
     step = Step(
-        seq=4, ordinal=7, step=2, usage=Usage(1200, 34, cached_tokens=1000), amount=Decimal("0.01"), currency="USD", duration=1.26
+        seq=4,
+        ordinal=7,
+        step=2,
+        usage=Usage(1200, 34, cached_tokens=1000),
+        amount=Decimal("0.01"),
+        currency="USD",
+        duration=1.26,
     )
-    assert join(lines().step(step)) == "step 2 · 1,234 tokens (1,200 in, 1,000 of them cached, 34 out) · $0.0100 · 1.3 s"
+    assert (
+        join(lines().step(step)) == "step 2 · 1,234 tokens (1,200 in, 1,000 of them cached, 34 out) · $0.0100 · 1.3 s"
+    )
     assert join(lines("zh").step(Step(seq=4, ordinal=1, step=1))) == "第 1 步 · 词元数未知 · 费用未知"
 
 
 def test_the_end_names_its_reason_and_the_sum() -> None:
-    ended = Ended(seq=9, run_id="r", reason="budget", steps=3, at=0, message="The limit was reached.", usage=Usage(10, 5))
+    ended = Ended(
+        seq=9, run_id="r", reason="budget", steps=3, at=0, message="The limit was reached.", usage=Usage(10, 5)
+    )
     [(first, style), (second, _)] = lines().ended(ended)
     assert first == "stopped: a limit was reached · 3 steps · 15 tokens (10 in, 5 out) · cost unknown"
     assert (style, second) == ("error", "The limit was reached.")
@@ -189,6 +207,8 @@ def test_only_a_clear_word_decides(written: str, answer: Answer | None) -> None:
     assert read_answer(written) == answer
 
 
-@pytest.mark.parametrize(("seconds", "shown"), [(0.0004, "0 ms"), (0.25, "250 ms"), (3.42, "3.4 s"), (125.0, "2:05 min")])
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(0.0004, "0 ms"), (0.25, "250 ms"), (3.42, "3.4 s"), (125.0, "2:05 min")]
+)
 def test_durations_are_shown_in_the_unit_that_fits(seconds: float, shown: str) -> None:
     assert seconds_text(seconds) == shown

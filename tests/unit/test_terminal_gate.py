@@ -19,7 +19,9 @@ KEYCAP = "1\ufe0f\u20e3"
 PERSIAN = "می\u200cخواهم"
 SINHALA = "\u0dc1\u0dca\u200d\u0dbb\u0dd3"
 
-FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b\u200e\u200f\u2060\ud800-\udfff\U000e0000-\U000e0fff]")
+FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b\u200e\u200f\u2060\ud800-\udfff\U000e0000-\U000e0fff]"
+)
 
 TRICKY = st.text(
     alphabet=st.sampled_from(
@@ -85,7 +87,9 @@ def test_each_character_that_drives_a_terminal_becomes_a_mark(sequence: str, sho
     assert through(list(sequence)) == shown
 
 
-@pytest.mark.parametrize("text", [FAMILY, RAINBOW, TONED, KEYCAP, PERSIAN, SINHALA, "\ufeff订单", "❤\ufe0f", "é", "a\u0301"])
+@pytest.mark.parametrize(
+    "text", [FAMILY, RAINBOW, TONED, KEYCAP, PERSIAN, SINHALA, "\ufeff订单", "❤\ufe0f", "é", "a\u0301"]
+)
 def test_what_scripts_and_emoji_need_survives(text: str) -> None:
     assert mark(text) == text
     assert through(list(text)) == text
@@ -154,8 +158,12 @@ def test_lines_beside_the_answer_begin_on_a_line_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("style", ["tool", "error", "wait", "quiet"])
-@pytest.mark.parametrize(("is_terminal", "environment"), [(False, {}), (True, {"NO_COLOR": "1"}), (True, {"TERM": "dumb"})])
-def test_pipes_and_those_who_want_none_get_no_colour(style: str, is_terminal: bool, environment: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("is_terminal", "environment"), [(False, {}), (True, {"NO_COLOR": "1"}), (True, {"TERM": "dumb"})]
+)
+def test_pipes_and_those_who_want_none_get_no_colour(
+    style: str, is_terminal: bool, environment: dict[str, str]
+) -> None:
     screen, _, err = terminal(is_terminal, **environment)
     screen.note("text", style)  # type: ignore[arg-type]
     assert err.getvalue() == "text\n"

@@ -1,6 +1,7 @@
 """Turns events into the values of a transcript, one by one.
 
-Invariant: a function of the events and their order alone. A value stands where its first event stood and changes in place.
+Invariant: a function of the events and their order alone. A value stands where its first event stood and changes
+in place.
 """
 
 from __future__ import annotations

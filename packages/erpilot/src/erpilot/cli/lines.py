@@ -100,7 +100,8 @@ class Lines:
         reason = self.texts.get(f"reason_{ended.reason}", ended.reason)
         head = self.texts("ended_one" if ended.steps == 1 else "ended", reason=reason, steps=ended.steps)
         style: Style = {"completed": "quiet", "awaiting_approval": "wait"}.get(ended.reason, "error")  # type: ignore[assignment]
-        lines: list[Line] = [(" · ".join([head, *self._spent(ended.usage, ended.amount, ended.currency)]), style)]
+        spent = self._spent(ended.usage, ended.amount, ended.currency) if ended.steps else []
+        lines: list[Line] = [(" · ".join([head, *spent]), style)]
         if ended.message and ended.reason not in ("completed", "awaiting_approval", "interrupted"):
             lines.append((mark_line(ended.message), style))
         return lines

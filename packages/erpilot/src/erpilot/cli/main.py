@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from .help_texts import COMPLAINTS, HELP
 from .language import Lang, language
-from .problems import Problem, explain
+from .problems import USAGE, Problem, explain
 
 COMMANDS = {
     "ask": "ask",
@@ -43,7 +43,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     terminal = open_terminal()
     verbose = False
     try:
-        parsed = build_parser(lang, terminal.line).parse_args(arguments)
+        parser = build_parser(lang, terminal.line)
+        if not arguments:
+            parser.print_help()
+            return USAGE
+        parsed = parser.parse_args(arguments)
         verbose = parsed.verbose
         _end_politely()
         from .desk import Desk
@@ -57,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from .texts import Texts
 
         code, sentence = explain(error, Texts(lang))
-        if verbose:
+        if verbose and not isinstance(error, Problem):
             from .logs import log_failure
 
             log_failure(error)
@@ -136,7 +140,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Ends the command with exit code 2."""
         command = self.prog.removeprefix("erpilot").strip()
-        raise Problem(2, "usage", why=self._say.complaint(message), command=f"{command} " if command else "")
+        raise Problem(USAGE, "usage", why=self._say.complaint(message), command=f"{command} " if command else "")
 
 
 class _Sayer:

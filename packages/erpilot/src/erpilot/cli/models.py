@@ -113,7 +113,10 @@ def client_of(choice: Choice, sentence: str = "") -> ModelClient:
         return OfflineModel()
     from agent_core.model.client import OpenAIModel
 
-    return OpenAIModel(choice.base_url, choice.key, choice.model, name=choice.name)
+    try:
+        return OpenAIModel(choice.base_url, choice.key, choice.model, name=choice.name)
+    except ModelError as error:  # an address that is none
+        return UnusableModel(choice.name, error.kind, error.message)
 
 
 class UnusableModel:

@@ -99,12 +99,11 @@ class LiveRenderer:
         self._streamed = []
 
     def _attempt_failed(self, event: ev.ModelAttemptFailed) -> None:
-        facts = {"kind": event.kind, "why": self._lines.cut(event.message.rstrip(".。"))}
         if event.wait is None:
-            self._note([(self._lines.texts("attempt_failed", **facts), "error")])
-        else:
-            again = self._lines.texts("attempt_failed_again", seconds=seconds_text(event.wait), **facts)
-            self._note([(again, "error")])
+            return  # the end of the run says it
+        why, seconds = self._lines.cut(event.message.rstrip(".。")), seconds_text(event.wait)
+        again = self._lines.texts("attempt_failed_again", kind=event.kind, why=why, seconds=seconds)
+        self._note([(again, "error")])
 
     def _note_all(self, items: Iterable[AnyItem]) -> None:
         for item in items:

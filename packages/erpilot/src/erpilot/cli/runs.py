@@ -85,6 +85,7 @@ class Following:
         if self._recorder is not None:
             stream = self._recorder.run(stream)
         end: ev.LoopEnd | None = None
+        self.failure_kind = None
         with _interrupts(self._interrupt):
             async with aclosing(stream) as items:  # type: ignore[type-var]
                 async for item in items:

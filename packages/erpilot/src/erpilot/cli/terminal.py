@@ -90,15 +90,16 @@ class Terminal:
 
 def open_terminal() -> Terminal:
     """The terminal of this process; characters that its encoding lacks are shown as escapes."""
-    for stream in (sys.stdout, sys.stderr):
+    out, err = _present(sys.stdout), _present(sys.stderr)
+    for stream in (out, err):
         with contextlib.suppress(AttributeError):  # a stream that was replaced by something simpler
-            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    return Terminal(sys.stdout, sys.stderr, os.environ)
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[attr-defined]
+    return Terminal(out, err, os.environ)
 
 
 def can_ask() -> bool:
     """A person sits in front of it: there is somebody to put a question to."""
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
 def _dressed(text: str, style: Style, colour: bool) -> str:
@@ -120,6 +121,11 @@ def _width(stream: TextIO) -> int | None:
     with contextlib.suppress(OSError):
         return os.get_terminal_size(stream.fileno()).columns
     return None
+
+
+def _present(stream: TextIO | None) -> TextIO:
+    """The stream; one that leads nowhere for a process that was started without it."""
+    return open(os.devnull, "w", encoding="utf-8") if stream is None else stream
 
 
 def _let_go(stream: TextIO) -> None:

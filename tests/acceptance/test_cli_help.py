@@ -1,0 +1,59 @@
+"""Help in two languages, at once, without loading what it does not need."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from erpilot.cli.main import COMMANDS
+from tests.support.cli import environment, erpilot
+
+HEAVY = ("aiohttp", "httpx", "pydantic", "msgspec", "rich", "prompt_toolkit", "sqlite3", "asyncio", "ssl", "agent_core")
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+@pytest.mark.parametrize(("lang", "word"), [("en", "Example"), ("zh", "例子")])
+def test_every_command_explains_itself_with_an_example_in_both_languages(
+    home: Path, command: str, lang: str, word: str
+) -> None:
+    done = erpilot(home, *command.split(), "--help", "--lang", lang)
+    assert done.code == 0
+    assert done.err == ""
+    assert word in done.out
+    assert "show this help" in done.out if lang == "en" else "显示帮助" in done.out
+
+
+def test_help_says_the_exit_codes_and_no_command_shows_it_too(home: Path) -> None:
+    with_option, without = erpilot(home, "--help"), erpilot(home)
+    assert "7 driven by another process" in with_option.out
+    assert (without.code, without.out) == (2, with_option.out)
+
+
+def test_help_follows_the_locale_and_the_settings(home: Path) -> None:
+    assert "用法" in erpilot(home, "--help", settings={"LANG": "zh_CN.UTF-8"}).out
+    assert "usage" in erpilot(home, "--help", settings={"LANG": "de_DE.UTF-8"}).out
+    (home / "config.toml").write_text('lang = "zh"\n', encoding="utf-8")
+    assert "用法" in erpilot(home, "--help").out
+
+
+def test_the_version_is_that_of_the_package(home: Path) -> None:
+    from importlib.metadata import version
+
+    assert erpilot(home, "--version").out == f"erpilot {version('erpilot')}\n"
+
+
+def test_help_loads_no_client_no_store_and_no_screen_library(home: Path) -> None:
+    program = (
+        "import sys, json\n"
+        "from erpilot.cli.main import main\n"
+        "code = main(['--help'])\n"
+        "print(json.dumps([code, sorted(name.partition('.')[0] for name in sys.modules)]), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, env=environment(home), timeout=60)
+    code, loaded = json.loads(done.stderr)
+    assert code == 0
+    assert not set(HEAVY) & set(loaded)
