@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -235,3 +237,27 @@ def test_the_streams_of_a_real_small_model_decode() -> None:
             assert calls or name == "announces-a-lookup-but-does-not-call", name
         if name.startswith("answer-"):
             assert not calls, name
+
+
+HOSTILE: dict[str, Callable[[int], str]] = {
+    "angles": lambda number: "a < b ",
+    "openers": lambda number: "<tool_call>{ ",
+    "quoted marks": lambda number: "`<tool_call>` ",
+    "closers in a fence": lambda number: "</think>\n" if number else "```\n",
+    "a held call": lambda number: '{"a":1}' if number else "<tool_call>",
+    "an open think block": lambda number: "a <" if number else "<think>",
+    "code spans": lambda number: "`a` ",
+    "blanks": lambda number: " ",
+}
+
+
+@pytest.mark.parametrize("kind", sorted(HOSTILE))
+def test_hostile_text_is_read_in_linear_time(kind: str) -> None:
+    def seconds(count: int) -> float:
+        deltas = [{"choices": [{"index": 0, "delta": {"content": HOSTILE[kind](number)}}]} for number in range(count)]
+        reads = [f"data: {json.dumps(delta)}\n\n".encode() for delta in deltas]
+        started = time.process_time()
+        decode([*reads, b"data: [DONE]\n\n"], TOOLS)
+        return time.process_time() - started
+
+    assert min(seconds(12_000), seconds(12_000)) < 10 * max(min(seconds(3_000), seconds(3_000)), 0.02)

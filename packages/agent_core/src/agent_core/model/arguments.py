@@ -133,9 +133,8 @@ def _sent_again(fragments: Sequence[str], joined: str) -> dict[str, Any] | None:
             real = [fragment for fragment in fragments if fragment.strip() != "{}"]
             return _sent_again(real, "".join(real)) if len(real) > 1 else None
         return None
-    told = found
-    while len(told) > 1 and told[0] == {}:
-        told = told[1:]
+    placeholders = next((number for number, one in enumerate(found) if one), len(found) - 1)
+    told = found[placeholders:]
     return told[0] if all(one == told[0] for one in told) else None
 
 

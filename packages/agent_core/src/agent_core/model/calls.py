@@ -15,18 +15,21 @@ from .wire import clean, encode
 
 _OWN_KEYS = frozenset({"index", "id", "type", "function", "name", "arguments"})
 _OWN_FUNCTION_KEYS = frozenset({"name", "arguments"})
+_BLANKS = 64
+"""Blanks around arguments that are still looked through when they are compared."""
 
 
 class OpenCall:
     """One call as it comes in."""
 
-    __slots__ = ("arguments", "completeness", "extra", "id", "index", "may_be_echo", "name")
+    __slots__ = ("arguments", "completeness", "extra", "id", "index", "length", "may_be_echo", "name")
 
     def __init__(self, index: float, call_id: str) -> None:
         self.index = index
         self.id = call_id
         self.name = ""
         self.arguments: list[str] = []
+        self.length = 0
         self.extra: dict[str, Any] | None = None
         self.completeness: Completeness | None = None
         self.may_be_echo = False
@@ -40,6 +43,8 @@ class OpenCall:
 
     def holds(self, text: str) -> bool:
         """Whether the arguments so far, joined, are ``text``."""
+        if self.length > len(text) + _BLANKS:
+            return False
         return "".join(self.arguments).strip() == text.strip()
 
 
@@ -67,6 +72,7 @@ class CallTable:
             call = self._by_index.get(index)
             if call is not None and len(item) <= 3 and len(function) == 1:
                 call.arguments.append(arguments)
+                call.length += len(arguments)
                 return
         self._add(
             item, function, _index(index), _text(item.get("id")), _text(function.get("name")), _arguments(arguments)
@@ -98,6 +104,7 @@ class CallTable:
             self._name(call, name)
         if arguments:
             call.arguments.append(arguments)
+            call.length += len(arguments)
         _keep_extra(call, item, function)
         self._last = call
 
@@ -172,9 +179,16 @@ def _is_copy(call: OpenCall, arguments: str) -> bool:
 
 
 def _repeats(call: OpenCall, arguments: str) -> bool:
-    return "".join(call.arguments).strip().startswith(arguments.strip()) or arguments.startswith(
-        "".join(call.arguments)
-    )
+    """Whether one of the two begins with the other: the same arguments, sent again or further."""
+    if call.length <= len(arguments):
+        return arguments.startswith("".join(call.arguments))
+    seen, length = [], 0
+    for fragment in call.arguments:
+        if length >= len(arguments):
+            break
+        seen.append(fragment)
+        length += len(fragment)
+    return "".join(seen).startswith(arguments.rstrip())
 
 
 def _keep_extra(call: OpenCall, item: dict[str, Any], function: dict[str, Any]) -> None:

@@ -64,12 +64,18 @@ Block = tuple[list[Written], int]
 """The calls of a block, and where it ends."""
 
 
+def first_mark(text: str, position: int) -> str:
+    """The first character from ``position`` on that is no blank; empty at the end."""
+    start = _SPACE.match(text, position).end()  # type: ignore[union-attr]
+    return text[start : start + 1]
+
+
 def container(text: str, start: int, closer: str) -> Block | None:
     """A block whose inside may have any of the usual layouts, up to the mark ``closer`` (a pattern)."""
     block = body(text, start)
     if block is not None and (end := re.compile(rf"\s*(?:{closer})", re.IGNORECASE).match(text, block[1])):
         return block[0], end.end()
-    if text[start:].lstrip()[:1] not in ("{", "["):
+    if first_mark(text, start) not in ("{", "["):
         return None
     end = re.compile(closer, re.IGNORECASE).search(text, start)
     verdict = judge([text[start : end.start()]]) if end else None
@@ -130,7 +136,7 @@ def _token_call(text: str, position: int) -> tuple[Written, int] | None:
         return None
     header = text[position : separator.start()].strip()
     position = separator.end()
-    if header == "function" and not text[position:].lstrip().startswith("{"):
+    if header == "function" and first_mark(text, position) != "{":
         name = _NAME.match(text, _SPACE.match(text, position).end())  # type: ignore[union-attr]
         if name is None:
             return None
@@ -151,7 +157,7 @@ def _token_call(text: str, position: int) -> tuple[Written, int] | None:
 
 def mistral(text: str, position: int) -> Block | None:
     """Behind [TOOL_CALLS]: a JSON array, or name[ARGS]{...}, or name{...}."""
-    if text[position:].lstrip().startswith("["):
+    if first_mark(text, position) == "[":
         return _json_unit(text, position)
     name = _NAME.match(text, _SPACE.match(text, position).end())  # type: ignore[union-attr]
     if name is None:
@@ -251,7 +257,7 @@ def _function_unit(text: str, position: int) -> Block | None:
     values: dict[str, Any] = {}
     untyped: frozenset[str] = frozenset()
     position = head.end()
-    if text[_SPACE.match(text, position).end() :][:1] == "{":  # type: ignore[union-attr]
+    if first_mark(text, position) == "{":
         found = value_at(text, position)
         if found is None or not isinstance(found[0], dict):
             return None
@@ -297,7 +303,7 @@ def _named_unit(text: str, position: int) -> Block | None:
     values, end = _elements(_KEY_VALUE, text, name.end())
     if values:
         return [Written(name.group(), values, None, frozenset(values))], end
-    if text[name.end() :].lstrip()[:1] == "{":
+    if first_mark(text, name.end()) == "{":
         found = value_at(text, name.end())
         if found is None or not isinstance(found[0], dict):
             return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import chain
 
 from ..messages import ModelEvent, ReasoningDelta, TextDelta, TextWithdrawn
 from .textcalls import Found
@@ -237,6 +238,8 @@ class TextChannel:
             if self._orphan_allowed and rest[0] == "<" and self._starts_line(text[:candidate]):
                 verdict = _is_mark(rest.lower(), _CLOSERS)
                 if verdict == "yes" and self._is_code(text[:candidate]):
+                    self._quoted_marks += 1
+                    self._orphan_allowed = self._quoted_marks < _MOST_QUOTED_MARKS
                     verdict = "no"
                 elif verdict == "yes":
                     closer = next(one for one in _CLOSERS if rest.lower().startswith(one))
@@ -295,7 +298,7 @@ class TextChannel:
     # --- looking back ---
 
     def _starts_line(self, before: str) -> bool:
-        for piece in (before, *reversed(self._content)):
+        for piece in chain((before,), reversed(self._content)):
             line = piece[piece.rfind("\n") + 1 :]
             if line.strip():
                 return False

@@ -36,7 +36,12 @@ _OPENING = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_MOST_REFUSED = 100
+"""Marks in one text that turned out to be no calls; a text with more is about such marks."""
 _FENCE_LINE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
+_WIDEST_INDENT = 16
+_LONGEST_SPAN = 2000
+"""Characters that inline code may be long."""
 _TICKS = re.compile(r"`+")
 _ANGLE = re.compile(r"[<\[]")
 _CODE = re.compile(r"[`~]")
@@ -75,18 +80,22 @@ def find_calls(text: str, tools: Mapping[str, ToolSchema], names: Mapping[str, s
         return Found("", accepted)
     calls: list[tuple[str, Written]] = []
     kept: list[str] = []
-    position = 0
+    position = refused = 0
     for opening in _unquoted(text):
         if opening.start() < position:
             continue
+        if refused >= _MOST_REFUSED:
+            break
         block = _read(text, opening)
         if block is None:
             if _is_begun(text, opening, names):
                 kept.append(text[position : opening.start()].rstrip())
                 return Found("".join(kept), calls, unfinished=True)
+            refused += 1
             continue
         accepted = _accept(block[0], tools, names)
         if accepted is None:
+            refused += 1
             continue
         calls += accepted
         before = text[position : opening.start()]
@@ -131,21 +140,23 @@ def _opening(text: str, position: int) -> re.Match[str] | None:
 
 def _end_of_code(text: str, start: int) -> int:
     """Where the code that may begin at ``start`` ends; just behind the mark when none begins."""
-    line_start = text.rfind("\n", 0, start) + 1
-    if (fence := _FENCE_LINE.match(text, line_start)) and not text[line_start:start].strip():
-        mark = fence.group(1)
-        closing = re.compile(rf"^[ \t]*{re.escape(mark[0])}{{{len(mark)},}}[ \t]*$", re.MULTILINE).search(
-            text, fence.end()
-        )
-        return closing.end() if closing else len(text)
+    line_start = text.rfind("\n", max(0, start - _WIDEST_INDENT), start) + 1
+    if (line_start or start <= _WIDEST_INDENT) and not text[line_start:start].strip():
+        fence = _FENCE_LINE.match(text, line_start)
+        if fence:
+            mark = fence.group(1)
+            pattern = rf"^[ \t]*{re.escape(mark[0])}{{{len(mark)},}}[ \t]*$"
+            closing = re.compile(pattern, re.MULTILINE).search(text, fence.end())
+            return closing.end() if closing else len(text)
     ticks = _TICKS.match(text, start)
     if ticks is None:
         return start + 1
-    paragraph = text.find("\n\n", ticks.end())
-    closing = re.compile(rf"(?<!`){ticks.group()}(?!`)").search(
-        text, ticks.end(), paragraph if paragraph >= 0 else len(text)
+    limit = min(len(text), ticks.end() + _LONGEST_SPAN)
+    paragraph = text.find("\n\n", ticks.end(), limit)
+    span_end = re.compile(rf"(?<!`){ticks.group()}(?!`)").search(
+        text, ticks.end(), paragraph if paragraph >= 0 else limit
     )
-    return closing.end() if closing else ticks.end()
+    return span_end.end() if span_end else ticks.end()
 
 
 def _read(text: str, opening: re.Match[str]) -> Block | None:
@@ -178,7 +189,7 @@ def _read(text: str, opening: re.Match[str]) -> Block | None:
         text, end, rf"</{BARS}{{0,2}}{namespace}{word}{BARS}{{0,2}}>|<{BARS}{{1,2}}/{word}{BARS}{{1,2}}>"
     )
     if block is None and re.search(BARS, opening.group()):
-        return dialects.body(text, end) if text[end:].lstrip().startswith("[") else None
+        return dialects.body(text, end) if dialects.first_mark(text, end) == "[" else None
     return block
 
 
