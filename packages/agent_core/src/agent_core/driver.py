@@ -19,7 +19,7 @@ from .decide import CallModel, Finish, Idle, Note, SettleCalls, next_action
 from .errors import Conflict, DamagedLog, Fenced, StoreError
 from .interrupt import Gate, Stopped
 from .messages import ModelClient, WireModel
-from .opening import next_in_queue
+from .opening import ending, next_in_queue
 from .requests import RequestBuilder
 from .session import Session
 from .step import take_step
@@ -127,15 +127,7 @@ class Driver:
     def _end(self, reason: ev.EndReason, message: str | None) -> ev.LoopEnd:
         run = self.session.state.run
         assert run is not None, "only a run can end"
-        return ev.LoopEnd(
-            run_id=run.run_id,
-            steps=run.steps,
-            completed=reason == "completed",
-            reason=reason,
-            usage=run.usage,
-            cost=run.cost,
-            message=message,
-        )
+        return ending(run, reason, message)
 
     async def _hold_lease(self) -> None:
         """Renews the lease, and looks whether somebody outside asked the run to stop; first of all, whether the log is

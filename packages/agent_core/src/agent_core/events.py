@@ -194,6 +194,8 @@ class ToolCallStarted(Event, frozen=True):
     tool: str
     digest: str
     idempotency_key: str
+    target: str | None = None
+    """What the call is about, as rules and grants name it."""
 
 
 class ToolCallFinished(Event, frozen=True):
@@ -212,6 +214,8 @@ class ToolCallFinished(Event, frozen=True):
     cached: bool = False
     truncated: Truncation | None = None
     artifacts: tuple[Artifact, ...] = ()
+    target: str | None = None
+    """What a call that was answered without being started is about."""
 
 
 class OutcomeResolved(Event, frozen=True):

@@ -12,7 +12,7 @@ import msgspec
 
 from . import events as ev
 from .decide import close_calls, waits
-from .state import State
+from .state import Run, State
 
 
 def new_run_id() -> str:
@@ -39,20 +39,21 @@ def abandonment(state: State) -> list[ev.DurableEvent]:
     """Closes what a new message leaves behind: open calls, and a run that never ended."""
     events: list[ev.DurableEvent] = list(close_calls(state))
     if state.running and state.run is not None:
-        run = state.run
-        message = "The run was cut short and a new message followed."
-        events.append(
-            ev.LoopEnd(
-                run_id=run.run_id,
-                steps=run.steps,
-                completed=False,
-                reason="interrupted",
-                usage=run.usage,
-                cost=run.cost,
-                message=message,
-            )
-        )
+        events.append(ending(state.run, "interrupted", "The run was cut short and a new message followed."))
     return events
+
+
+def ending(run: Run, reason: ev.EndReason, message: str | None) -> ev.LoopEnd:
+    """The end of a run, with its sums."""
+    return ev.LoopEnd(
+        run_id=run.run_id,
+        steps=run.steps,
+        completed=reason == "completed",
+        reason=reason,
+        usage=run.usage,
+        cost=run.cost,
+        message=message,
+    )
 
 
 def next_in_queue(state: State) -> list[ev.DurableEvent]:

@@ -45,6 +45,7 @@ class Release(Struct, frozen=True):
             tool=self.judged.tool.name,
             digest=self.judged.digest,
             idempotency_key=self.key,
+            target=self.judged.target,
         )
 
 
@@ -118,14 +119,14 @@ def _admit_one(state: State, run: Run, call: Call, desk: Desk, batch: _Batch, ad
     rules, target = run.rules(tool.name), verdict.target
     permission = standing(run.environment.config.rules, tool.name, rules, target, untrusted_read=state.untrusted_read)
     if permission.decision == "deny":
-        admission.events.append(finished_with(call, _denied_by(permission), digest=verdict.digest))
+        admission.events.append(finished_with(call, _denied_by(permission), digest=verdict.digest, target=target))
         return
     if _refuse_repeat(run, call, verdict, batch, admission):
         return
     key = f"{tool.name}:{verdict.digest}"
     if key in batch.asked:
         fault = ev.Fault("repeated_call", "The same call of this message waits for a person already.", _USE_THAT)
-        admission.events.append(finished_with(call, fault, digest=verdict.digest))
+        admission.events.append(finished_with(call, fault, digest=verdict.digest, target=target))
         return
     if (twin := batch.released.get(key)) is not None:
         admission.twins.append((call, verdict, twin))
@@ -221,7 +222,8 @@ def _refuse_repeat(run: Run, call: Call, judged: Judged, batch: _Batch, admissio
         else f"The last {seen} calls go round in a circle, and this one would go on with it."
     )
     hint = "Use the results you have, or try something else; one more repeat ends the run."
-    admission.events.append(finished_with(call, ev.Fault("repeated_call", message, hint), digest=judged.digest))
+    fault = ev.Fault("repeated_call", message, hint)
+    admission.events.append(finished_with(call, fault, digest=judged.digest, target=judged.target))
     return True
 
 
@@ -252,4 +254,5 @@ def _from_cache(run: Run, call: Call, judged: Judged, kept: CachedResult) -> ev.
         content=kept.content + notice,
         digest=judged.digest,
         cached=True,
+        target=judged.target,
     )

@@ -18,7 +18,7 @@ def fault_content(fault: Fault) -> str:
     return _encode({"error": fault}).decode()
 
 
-def finished_with(call: Call, fault: Fault, *, digest: str = "", duration: float = 0.0) -> ToolCallFinished:
+def finished_with(call: Call, fault: Fault, *, digest: str = "", target: str | None = None) -> ToolCallFinished:
     """The end of a call that has no result."""
     return ToolCallFinished(
         call_id=call.call.id,
@@ -28,6 +28,6 @@ def finished_with(call: Call, fault: Fault, *, digest: str = "", duration: float
         content=fault_content(fault),
         error=fault,
         digest=digest,
-        duration=duration,
         attempts=call.attempts,
+        target=target,
     )
