@@ -104,6 +104,8 @@ CONTENTS = [
     "Hi, could you please show me the details of order #123? Thanks",
     "order no. 123",
     "What's in order 123",
+    "what's the total of order 123",
+    "order SO20260123",
 ]
 
 
@@ -197,6 +199,9 @@ STOCKS = [
     ("你好，请问一下酱油还有货吗？谢谢", ["FD-SOY-500"]),
     ("A4 纸和胶带还有多少", ["PA4-70", "OF-TAPE-45"]),
     ("can you tell me the stock of soy sauce, tape and sprite", ["FD-SOY-500", "OF-TAPE-45", "BV-SPRI-500"]),
+    ("我想知道咱们仓库里的雪碧还剩多少箱，谢谢啦", ["BV-SPRI-500"]),
+    ("还有可乐么", ["BV-COLA-500"]),
+    ("what's the stock of cola", ["BV-COLA-500"]),
     ("水壶还有多少", ["HW-KET-BL", "HW-KET-BS", "HW-KET-RL"]),
 ]
 
@@ -319,6 +324,14 @@ async def test_a_price_without_a_product_is_asked_about_and_then_given(loop: Age
     assert turn.arguments(PRICE)["price_list"] == "vip"
     assert turn.arguments(PRICE)["lines"][0]["qty"] == "50"
     assert turn.arguments(PRICE)["lines"][0]["sku"] == "HW-CUP-500"
+
+
+async def test_what_was_asked_back_is_answered_with_a_name_and_a_quantity(loop: AgentLoop) -> None:
+    conversation = Conversation(loop)
+    assert (await conversation.say("给鑫源报价")).tools == []
+    turn = await conversation.say("保温杯 20 个")
+    answered(turn, conversation)
+    assert turn.arguments(PRICE) == {"lines": [{"sku": "HW-CUP-500", "qty": "20", "unit": "个"}], "customer": "C001"}
 
 
 async def test_stock_and_price_of_one_product_are_read_side_by_side(loop: AgentLoop) -> None:
@@ -563,6 +576,7 @@ please cancel order 123 and tell me what is in it
 """.strip().splitlines()
 
 NONSENSE = """
+鑫源的地址
 天气怎么样？
 帮我写一首诗
 What is the meaning of life?

@@ -96,7 +96,7 @@ def _followed(asked: Asked, old: Asked, known: Results) -> Asked:
     if not asked.facets and opened and (only or 0 < (asked.pick or 0) <= len(opened[1])):
         return _answered(replace(old, chinese=asked.chinese), opened, asked.pick, only)
     named = any(item.name for item in asked.items)
-    hinted = not named and (asked.items or asked.customer or asked.price_list or asked.warehouse)
+    hinted = (old.problem or not named) and (asked.items or asked.customer or asked.price_list or asked.warehouse)
     facets = asked.facets or (old.facets if asked.goes_on or hinted else frozenset())
     facets -= {"lines"} if named else set()
     if not facets:
