@@ -242,6 +242,26 @@ async def test_a_limit_for_the_whole_answer_ends_a_stream_that_never_stops() -> 
     async with serving(answer) as url:
         error = await failure_of(url, idle_timeout=5, total_timeout=0.4)
     assert (error.kind, error.retryable) == ("timeout", True)
+    assert "longer than 0.4 seconds" in str(error)
+    assert error.partial.text.startswith("Hel")
+
+
+async def test_a_reader_that_takes_its_time_is_no_silence_of_the_server() -> None:
+    async def answer(exchange: Exchange) -> None:
+        await exchange.start()
+        await exchange.chunk(HELLO[0])
+        await asyncio.sleep(0.1)
+        for piece in HELLO[1:]:
+            await exchange.chunk(piece)
+        await exchange.end()
+
+    text = ""
+    async with serving(answer) as url, OpenAIModel(url, KEY, "m", idle_timeout=0.3) as model:
+        async for event in model.stream_chat(ASK):
+            if isinstance(event, TextDelta):
+                text += event.text
+                await asyncio.sleep(0.7)
+    assert text == "Hello"
 
 
 async def test_events_reach_the_caller_as_they_come() -> None:

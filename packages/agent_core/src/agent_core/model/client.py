@@ -170,18 +170,24 @@ class OpenAIModel:
                 if not data:
                     ended = True
                     break
-                for event in decoder.feed(data):
-                    yield event
+                events = decoder.feed(data)
+                if events:
+                    watchdog.paused = True
+                    for event in events:
+                        yield event
+                    watchdog.paused = False
                 if decoder.complete and not finishing:
                     finishing = True
                     watchdog.shorten(loop.time() + min(_AFTER_FINISH, self._idle_timeout))
-                elif decoder.saw_events != seen and not finishing:
+                elif not finishing and (events or decoder.saw_events != seen):
                     seen = decoder.saw_events
                     watchdog.deadline = loop.time() + self._idle_timeout
             watchdog.cancel()
             for event in decoder.finish(ending):
                 yield event
             if decoder.failure is not None:
+                if watchdog.too_long and decoder.failure.kind == "timeout":
+                    raise self._took_too_long(decoder.failure)
                 raise decoder.failure
             if ending == "eof":
                 ended = True
@@ -213,13 +219,17 @@ class OpenAIModel:
         headers = {name.lower(): value for name, value in response.headers.items()}
         headers.pop("content-encoding", None)  # the client has undone it
         if 300 <= response.status < 400:
-            target = bare_url(headers.get("location", ""))
+            target = self._endpoint.excerpt(headers.get("location", "").partition("?")[0])
             raise ModelError(
                 "bad_response",
                 f"{self._endpoint.shown} redirects to {target or 'another address'}; use that as the base URL.",
                 status=response.status,
             )
         return Decoder(offer, endpoint=self._endpoint, status=response.status, headers=headers, choices=choices)
+
+    def _took_too_long(self, error: ModelError) -> ModelError:
+        message = f"{self._endpoint.shown} took longer than {self._total_timeout:g} seconds for its answer."
+        return ModelError("timeout", message, retryable=True, status=error.status, partial=error.partial)
 
     async def aclose(self) -> None:
         """Gives the connections back. The model stays usable."""

@@ -110,16 +110,21 @@ async def _drain(response: aiohttp.ClientResponse) -> None:
 
 
 class Watchdog:
-    """Ends a wait for something that does not come: one timer, re-armed by moving its deadline."""
+    """Ends a wait for something that does not come: one timer, re-armed by moving its deadline.
 
-    __slots__ = ("_expire", "_handle", "_latest", "_loop", "deadline", "fired")
+    ``paused`` while nobody waits: a reader that takes its time is no silence of the server.
+    """
+
+    __slots__ = ("_expire", "_handle", "_latest", "_loop", "_seconds", "deadline", "fired", "paused")
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, seconds: float, total: float | None, expire: Callable[[], None]
     ) -> None:
         self._loop = loop
+        self._seconds = seconds
         self._expire = expire
         self.fired = False
+        self.paused = False
         now = loop.time()
         self._latest = now + total if total is not None else float("inf")
         self.deadline = now + seconds
@@ -141,8 +146,9 @@ class Watchdog:
         self._handle.cancel()
 
     def _check(self) -> None:
-        due = min(self.deadline, self._latest)
-        if self._loop.time() < due:
+        now = self._loop.time()
+        due = now + self._seconds if self.paused else min(self.deadline, self._latest)
+        if now < due:
             self._handle = self._loop.call_at(due, self._check)
             return
         self.fired = True
