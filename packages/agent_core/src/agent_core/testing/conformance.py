@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from ..store.base import EventStore
-from . import lease_checks, log_checks
+from . import keeping_checks, lease_checks, log_checks
 
 Check = Callable[[EventStore], Awaitable[None]]
 
@@ -45,5 +45,18 @@ CHECKS: Sequence[Check] = (
     lease_checks.a_lease_is_given_back_with_the_last_append,
     lease_checks.giving_back_what_was_never_held_is_harmless,
     lease_checks.a_lease_can_be_taken_before_the_first_event,
+    keeping_checks.the_newest_snapshot_is_found,
+    keeping_checks.a_snapshot_of_another_schema_is_not_found,
+    keeping_checks.a_snapshot_behind_the_head_is_not_taken,
+    keeping_checks.a_fork_begins_at_snapshots_of_what_it_inherited,
+    keeping_checks.a_head_from_outside_shows_what_is_missing,
+    keeping_checks.a_session_moves_whole_to_another_store,
+    keeping_checks.a_session_comes_back_as_it_was,
+    keeping_checks.a_masked_session_is_kept_as_masked,
+    keeping_checks.an_erased_session_keeps_its_chain_and_nothing_else,
+    keeping_checks.what_a_fork_inherited_is_erased_with_its_parent,
+    keeping_checks.erasing_a_fork_leaves_its_parent_alone,
+    keeping_checks.a_session_that_is_driven_is_not_erased,
+    keeping_checks.an_erased_session_moves_as_one,
 )
 """All of them. A check that is not in here is a mistake (a test of the kit looks)."""
