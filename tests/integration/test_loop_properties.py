@@ -18,6 +18,7 @@ from agent_core.errors import ModelError, Refused, ToolError
 from agent_core.fold import fold
 from agent_core.loop import AgentLoop
 from agent_core.messages import StreamEnd
+from agent_core.redecide import read_log, redecide
 from agent_core.session import open_session
 from agent_core.testing import MemoryStore, ScriptedModel
 from agent_core.tools.tool import Tier, Tool, tool
@@ -157,7 +158,8 @@ async def _check(store: MemoryStore, session_id: str, model: ScriptedModel | Non
     contents = await store.contents(session_id, environments)
     assert fold(log, contents) == state
     half = len(log) // 2
-    assert fold(log[half:], contents, fold(log[:half], contents)) == state
+    assert fold(log[half:], contents, fold(log[:half], contents), log[:half]) == state
+    assert redecide(*await read_log(store, session_id)) == [], "the same code decides the same again"
     own = log[state.parent.seq :] if state.parent is not None else log
     results: Counter[str] = Counter()
     for item in own:
