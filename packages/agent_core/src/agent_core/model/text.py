@@ -11,6 +11,7 @@ from collections.abc import Callable
 from itertools import chain
 
 from ..messages import ModelEvent, ReasoningDelta, TextDelta, TextWithdrawn
+from .marks import begins, first_mark_at, inside_code, is_call_mark, is_stump, may_be_call, overlap
 from .textcalls import Found
 from .wire import clean
 
@@ -26,35 +27,9 @@ _THINKING = {
 }
 _CLOSERS = tuple(closer for closer in _THINKING.values() if closer.startswith("<"))
 _LONGEST_TAG = 16
-_MARKS = (
-    "<toolcall",
-    "<longcattoolcall",
-    "<functioncall",
-    "<function=",
-    "<function(",
-    "<dsml",
-    "<pythontag",
-    "<pythonstart",
-    "<invoke",
-    "<tooluse",
-    "<toolcode",
-    "<tools>",
-    "<startaction",
-    "<actionstart",
-    "[toolcalls]",
-    "[toolrequest]",
-)
-_IGNORED_IN_MARKS = re.compile(r"[|｜¦∣│┃\s_▁]+")
-_NAMESPACE = re.compile(r"<[a-z]{1,12}:")
-_MAYBE_NAMESPACE = re.compile(r"<[a-z]{1,12}\Z")
 _HARMONY = ("<|start|>", "<|channel|>")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SHORTEST_SNAPSHOT = 16
-_SHORTEST_STUMP = 7
-_FENCE_LANGUAGES = ("", "json", "jsonc", "tool_code", "tool_call", "tool_calls", "tool", "function_call")
-_CALL_KEYS = ("type", "id", "name", "arguments", "parameters")
-_FIRST_KEY = re.compile(r"\{\s*(?:\"([^\"]*)(\")?)?")
-_CODE_MARKS = re.compile(r"^[ \t]*`{3,}|\n|`", re.MULTILINE)
 _MOST_QUOTED_MARKS = 64
 
 
@@ -139,7 +114,7 @@ class TextChannel:
             self._reason(self._held)
             self._held = ""
         shown = "".join(self._content)
-        stump = self._held if _is_stump(self._held) and self._watch and self._state == "plain" else ""
+        stump = self._held if is_stump(self._held) and self._watch and self._state == "plain" else ""
         full = f"{shown}{''.join(self._channel)}{'' if stump else self._held}"
         if self._orphan_allowed and self._channel:
             full = self._split_orphan(full)
@@ -200,9 +175,9 @@ class TextChannel:
                     return ""
         if self._drop_space:
             text = stripped
-        maybe = _may_be_call(stripped) if self._watch else "no"
+        maybe = may_be_call(stripped) if self._watch else "no"
         if maybe == "no":
-            maybe = _is_mark(lowered, _HARMONY)
+            maybe = begins(lowered, _HARMONY)
         if maybe == "maybe":
             self._held = text
             return ""
@@ -219,7 +194,7 @@ class TextChannel:
             self._reason(text[:end])
             self._state, self._drop_space, self._orphan_allowed = "start", True, False
             return text[end + len(self._closer) :]
-        keep = _overlap(text.lower(), self._closer)
+        keep = overlap(text.lower(), self._closer)
         self._reason(text[: len(text) - keep])
         self._held = text[len(text) - keep :] if keep else ""
         return ""
@@ -228,7 +203,7 @@ class TextChannel:
         self._held = ""
         position = 0
         while True:
-            candidate = _first(text, position)
+            candidate = first_mark_at(text, position)
             if candidate < 0:
                 self._show(text)
                 return ""
@@ -236,7 +211,7 @@ class TextChannel:
             at_end = candidate + len(rest) == len(text)
             verdict = "no"
             if self._orphan_allowed and rest[0] == "<" and self._starts_line(text[:candidate]):
-                verdict = _is_mark(rest.lower(), _CLOSERS)
+                verdict = begins(rest.lower(), _CLOSERS)
                 if verdict == "yes" and self._is_code(text[:candidate]):
                     self._quoted_marks += 1
                     self._orphan_allowed = self._quoted_marks < _MOST_QUOTED_MARKS
@@ -246,7 +221,7 @@ class TextChannel:
                     self._orphan(text[:candidate])
                     return text[candidate + len(closer) :]
             if verdict == "no" and self._watch:
-                verdict = _is_call_mark(rest)
+                verdict = is_call_mark(rest)
                 if verdict == "yes":
                     self._marked = True
                     if self._is_code(text[:candidate]):
@@ -275,7 +250,7 @@ class TextChannel:
     def _split_orphan(self, full: str) -> str:
         for closer in _CLOSERS:
             tag = re.search(rf"^[ \t]*{re.escape(closer)}", full, re.MULTILINE | re.IGNORECASE)
-            if tag is not None and not _inside_code(full[: tag.start()]):
+            if tag is not None and not inside_code(full[: tag.start()]):
                 if self._content:
                     self._out.append(TextWithdrawn(reason="reasoning"))
                 self._content.clear()
@@ -307,7 +282,7 @@ class TextChannel:
         return True
 
     def _is_code(self, before: str) -> bool:
-        return _inside_code("".join(self._content) + before)
+        return inside_code("".join(self._content) + before)
 
     def _without_lone_surrogates(self, piece: str) -> str:
         """Joins halves of a surrogate pair that came in different pieces; what stays alone becomes U+FFFD."""
@@ -317,91 +292,3 @@ class TextChannel:
             self._surrogate, piece = piece[-1], piece[:-1]
         cleaned = clean(piece)
         return cleaned if isinstance(cleaned, str) else ""
-
-
-def _first(text: str, position: int) -> int:
-    """Where the next ``<`` or ``[`` stands, or -1."""
-    angle, bracket = text.find("<", position), text.find("[", position)
-    return max(angle, bracket) if min(angle, bracket) < 0 else min(angle, bracket)
-
-
-def _overlap(text: str, tag: str) -> int:
-    """How many characters at the end of ``text`` may be the beginning of ``tag``."""
-    for length in range(min(len(tag) - 1, len(text)), 0, -1):
-        if text.endswith(tag[:length]):
-            return length
-    return 0
-
-
-def _is_mark(text: str, marks: tuple[str, ...]) -> str:
-    """``yes``, ``maybe`` (so far) or ``no``."""
-    if text.startswith(marks):
-        return "yes"
-    return "maybe" if any(mark.startswith(text) for mark in marks) else "no"
-
-
-def _is_call_mark(text: str) -> str:
-    folded = _NAMESPACE.sub("<", _IGNORED_IN_MARKS.sub("", text).lower(), count=1)
-    verdict = _is_mark(folded, _MARKS)
-    return "maybe" if verdict == "no" and _MAYBE_NAMESPACE.match(folded) else verdict
-
-
-def _is_stump(text: str) -> bool:
-    """Whether the end of a text is the beginning of a mark for a call, and can hardly be anything else."""
-    folded = _IGNORED_IN_MARKS.sub("", text).lower()
-    return len(folded) >= _SHORTEST_STUMP and any(mark.startswith(folded) for mark in _MARKS)
-
-
-def _may_be_call(text: str) -> str:
-    """Whether an answer that begins with ``text`` (no leading blanks) may be nothing but a call in JSON or in a
-    fence."""
-    if text[0] == "`":
-        if not text.startswith("```"):
-            return "maybe" if "```".startswith(text) else "no"
-        language, newline, inside = text[3:].partition("\n")
-        language = language.strip().lower()
-        if not newline:
-            return "maybe" if any(known.startswith(language) for known in _FENCE_LANGUAGES) else "no"
-        if language not in _FENCE_LANGUAGES:
-            return "no"
-        if language not in ("", "json", "jsonc"):
-            return "yes"
-        inside = inside.lstrip()
-        return _may_be_json_call(inside) if inside else "maybe"
-    return _may_be_json_call(text)
-
-
-def _may_be_json_call(text: str) -> str:
-    if text[0] == "[":
-        inside = text[1:].lstrip()
-        if not inside:
-            return "maybe"
-        if inside[0] != "{":  # a list of calls in Python syntax
-            name = re.match(r"[A-Za-z_][\w.]*", inside)
-            if name is None:
-                return "no"
-            following = inside[name.end() : name.end() + 1]
-            return "yes" if following == "(" else "no" if following else "maybe"
-        text = inside
-    if text[0] != "{":
-        return "no"
-    key = _FIRST_KEY.match(text)
-    if key is None or key.group(1) is None:
-        return "maybe" if key is not None and not text[key.end() :] else "no"
-    if key.group(2):
-        return "yes" if key.group(1) in _CALL_KEYS else "no"
-    return "maybe" if any(known.startswith(key.group(1)) for known in _CALL_KEYS) else "no"
-
-
-def _inside_code(before: str) -> bool:
-    """Whether what follows ``before`` stands in a code fence or between backticks of the same line."""
-    fenced = ticked = False
-    for mark in _CODE_MARKS.finditer(before):
-        token = mark.group()
-        if token == "\n":
-            ticked = False
-        elif token == "`":
-            ticked = not ticked and not fenced
-        else:
-            fenced, ticked = not fenced, False
-    return fenced or ticked
