@@ -18,6 +18,7 @@ from .permission import parse_arguments
 from .session import Session
 from .state import State
 from .text import without_notices
+from .tools.faults import took_effect
 from .tools.registry import Registry
 from .tools.tool import Tier, Undo
 
@@ -110,7 +111,7 @@ def _writes(items: Sequence[ev.Recorded], to_seq: int) -> list[_Write]:
         match event:
             case ev.ApprovalDecided(decision="approved", arguments=str(edited)):
                 known.call = msgspec.structs.replace(known.call, arguments=edited)
-            case ev.ToolCallFinished() if _changed(event) and seq > to_seq and not (write and write.end.ok):
+            case ev.ToolCallFinished() if took_effect(event) and seq > to_seq and not (write and write.end.ok):
                 writes[known.place] = _Write(known, event, seq)
             case ev.OutcomeResolved(outcome="did_not_happen" | "send_again"):
                 writes.pop(known.place, None)
@@ -120,11 +121,6 @@ def _writes(items: Sequence[ev.Recorded], to_seq: int) -> list[_Write]:
         if place in writes and writes[place].end.ok and writes.pop(of, None) is not None:
             del writes[place]
     return sorted(writes.values(), key=lambda write: write.seq, reverse=True)
-
-
-def _changed(end: ev.ToolCallFinished) -> bool:
-    uncertain = end.error is not None and end.error.type == "uncertain"
-    return not end.cached and (uncertain or (end.ok and end.attempts > 0))
 
 
 async def _whole(session: Session, end: ev.ToolCallFinished) -> str:

@@ -31,3 +31,9 @@ def finished_with(call: Call, fault: Fault, *, digest: str = "", target: str | N
         attempts=call.attempts,
         target=target,
     )
+
+
+def took_effect(end: ToolCallFinished) -> bool:
+    """Whether a call that ended so was carried out, or may have been."""
+    uncertain = end.error is not None and end.error.type == "uncertain"
+    return not end.cached and (uncertain or (end.ok and end.attempts > 0))
