@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 from pathlib import Path
@@ -10,6 +11,12 @@ from typing import Any
 import pytest
 
 from agent_core.codec import decode
+from agent_core.config import LoopConfig
+from agent_core.events import LoopEnd
+from agent_core.loop import AgentLoop
+from agent_core.store.sqlite import SqliteStore
+from agent_core.testing import ScriptedModel
+from agent_core.tools.tool import Tier, tool
 from tests.support.cli import Ended, erpilot
 from tests.support.model_server import ModelServer, Piece, model_server
 from tests.support.screen import screen
@@ -185,3 +192,41 @@ def test_of_several_questions_each_is_answered_for_itself(home: Path) -> None:
         messages = json.loads(server.bodies[-1])["messages"]
     assert quotations(home) == before + 1
     assert sum(message["role"] == "tool" for message in messages) == 3
+
+
+def test_a_call_whose_outcome_is_not_known_is_called_that_and_the_way_on_is_named(home: Path) -> None:
+    asyncio.run(_leave_uncertain(home))
+    resumed = erpilot(home, "resume", "last")
+    assert resumed.code == 3
+    assert "not known whether a call took effect" in resumed.err
+    with model_server(["I see."]) as server:
+        said = erpilot(home, "ask", "--session", "last", "It did not happen.", settings=server.settings)
+        assert (said.code, said.out) == (0, "I see.\n")
+        messages = json.loads(server.bodies[0])["messages"]
+    [result] = [message["content"] for message in messages if message["role"] == "tool"]
+    assert json.loads(result)["error"]["type"] == "uncertain"
+    assert messages[-1]["content"].startswith("It did not happen.")
+
+
+async def _leave_uncertain(home: Path) -> None:
+    """A session whose write was interrupted in the middle, by a backend that knows no keys."""
+
+    @tool(tier=Tier.WRITE)
+    async def send_letter(to: str) -> str:
+        """Sends a letter."""
+        await loop.interrupt(session, by="user")
+        await asyncio.sleep(30)
+        return "never"
+
+    store = SqliteStore(home / "erpilot.db")
+    model = ScriptedModel([[("send_letter", {"to": "a"})]])
+    loop = AgentLoop(model=model, tools=[send_letter], store=store, config=LoopConfig(auto_approve=("WRITE",)))
+    session = ""
+    async for item in loop.run("Write"):
+        session = item.session_id
+    last = [item async for item in store.read(session)][-1]
+    assert isinstance(last.event, LoopEnd)
+    if last.event.reason == "interrupted":
+        async for _ in loop.resume(session):
+            pass
+    await loop.aclose()

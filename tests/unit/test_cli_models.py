@@ -9,7 +9,8 @@ import pytest
 from agent_core.errors import ModelError
 from agent_core.messages import Message, ModelClient, Usage
 from erpilot.cli.config import Settings
-from erpilot.cli.models import Choice, choose, client_of, price_of, prices_as_of, providers
+from erpilot.cli.models import Choice, choose, client_of, price_of
+from erpilot.cli.tables import prices_as_of, providers
 from erpilot.cli.texts import MESSAGES
 
 CONFIGURED = Settings(model="deepseek:deepseek-chat", key="sk-configured")

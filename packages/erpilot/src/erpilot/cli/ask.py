@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from .desk import Desk, resolve
+from .desk import Desk, history_of, resolve
 from .problems import USAGE, Problem
 
 LONGEST_QUESTION = 100_000
@@ -19,7 +19,7 @@ def ask(desk: Desk, parsed: argparse.Namespace) -> int:
 
 async def _ask(desk: Desk, parsed: argparse.Namespace, question: str) -> int:
     from .runs import Following
-    from .work import history_of, open_bench, profile_named, profile_of
+    from .work import open_bench, profile_named, profile_of
 
     if parsed.profile is not None:
         profile_named(parsed.profile)

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 from typing import TYPE_CHECKING
 
-from .desk import Desk, resolve
+from .desk import Desk, history_of, resolve
 from .problems import INTERRUPTED, USAGE, Problem, explain
 from .terminal import can_ask
 
@@ -24,7 +24,7 @@ def chat(desk: Desk, parsed: argparse.Namespace) -> int:
 async def _chat(desk: Desk, parsed: argparse.Namespace) -> int:
     from .prompt import prompt_line
     from .runs import Following
-    from .work import history_of, open_bench, profile_named, profile_of
+    from .work import open_bench, profile_named, profile_of
 
     if parsed.profile is not None:
         profile_named(parsed.profile)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from .desk import Desk, resolve
+from .desk import Desk, history_of, resolve
 from .problems import USAGE, Problem
 
 if TYPE_CHECKING:
@@ -28,8 +28,9 @@ def deny(desk: Desk, parsed: argparse.Namespace) -> int:
 
 
 async def _go_on(desk: Desk, parsed: argparse.Namespace, decision: bool | None) -> int:
+    from .lines import lines_of
     from .runs import Following
-    from .work import history_of, lines_of, open_bench, profile_of
+    from .work import open_bench, profile_of
 
     async with desk.open_store() as store:
         session = await resolve(store, parsed.session)

@@ -24,6 +24,7 @@ from .texts import Texts
 
 if TYPE_CHECKING:
     from agent_core.store.base import EventStore
+    from agent_core.trace.transcript import AnyItem
 
     from .config import Settings
 
@@ -97,3 +98,10 @@ async def resolve(store: EventStore, written: str) -> str:
         some = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
         raise Problem(USAGE, "ambiguous_session", session=written, count=len(found), found=some)
     return found[0]
+
+
+async def history_of(store: EventStore, session_id: str) -> list[AnyItem]:
+    """The transcript of a session so far."""
+    from agent_core.trace.builder import transcript_of_log
+
+    return await transcript_of_log(store.read(session_id))

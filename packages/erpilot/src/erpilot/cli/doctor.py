@@ -67,7 +67,7 @@ def _config(desk: Desk) -> tuple[str, Style]:
 
 
 def _model(report: _Report, desk: Desk, choice: Choice) -> None:
-    from .models import prices_as_of
+    from .tables import prices_as_of
 
     if choice.offline:
         report.say("model", desk.texts("doctor_offline"))

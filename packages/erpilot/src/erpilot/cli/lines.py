@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from agent_core.messages import Usage
     from agent_core.trace.transcript import Ended, Question, Remark, Step, Use
 
+    from .desk import Desk
+
 SHORT = 200
 """Characters of a line's variable part, unless everything is wanted."""
 
@@ -228,3 +230,12 @@ def _compact(value: Any) -> str:
 def join(lines: Sequence[Line]) -> str:
     """The texts alone."""
     return "\n".join(text for text, _ in lines)
+
+
+def lines_of(desk: Desk) -> Lines:
+    """How this person reads lines: language, currency, everything or the gist."""
+    from .tables import default_exchange_rate
+
+    settings = desk.settings
+    currency = settings.currency or ("CNY" if desk.texts.lang == "zh" else "USD")
+    return Lines(desk.texts, Money(currency, settings.exchange_rate or default_exchange_rate()), desk.verbose)

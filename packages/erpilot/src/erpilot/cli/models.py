@@ -6,12 +6,9 @@ it answers with the reason, so that the question is in the log and the session c
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from agent_core.config import Price
@@ -19,6 +16,7 @@ from agent_core.errors import ModelError, ModelErrorKind
 from agent_core.messages import StreamEnd
 
 from .config import Settings
+from .tables import Provider, providers, table
 
 if TYPE_CHECKING:
     from agent_core.messages import Message, ModelClient, ModelEvent, ToolSchema
@@ -26,18 +24,6 @@ if TYPE_CHECKING:
 OFFLINE = "offline"
 CUSTOM = "custom"
 """Provider name of an endpoint that is known by its address only."""
-
-
-@dataclass(frozen=True, slots=True)
-class Provider:
-    """Where models are to be had. ``local``: on a machine of one's own, without key or price."""
-
-    name: str
-    title: str
-    base_url: str
-    models: tuple[str, ...]
-    key_variable: str | None = None
-    local: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +48,6 @@ class Choice:
         return f"Choice({self.name!r} at {self.base_url!r}, key={'set' if self.key else None})"
 
 
-@cache
-def providers() -> dict[str, Provider]:
-    """The known providers by name."""
-    return {
-        name: Provider(
-            name,
-            entry["title"],
-            entry["base_url"],
-            tuple(entry["models"]),
-            entry.get("key_variable"),
-            entry.get("local", False),
-        )
-        for name, entry in _data("providers.toml").items()
-    }
-
-
 def choose(wanted: str | None, settings: Settings, environment: Mapping[str, str]) -> Choice:
     """The model named on the command line, else in the environment, else in the settings, else the offline one."""
     name = (wanted or environment.get("ERPILOT_MODEL", "").strip() or settings.model or OFFLINE).strip()
@@ -98,7 +68,7 @@ def choose(wanted: str | None, settings: Settings, environment: Mapping[str, str
     known = ", ".join(providers())
     if colon:
         return Choice(name, name, problem=("model_not_found", "no_such_provider", {"provider": prefix, "known": known}))
-    if name in _data("prices.toml")["openai"] or name in providers()["openai"].models:
+    if name in table("prices.toml")["openai"] or name in providers()["openai"].models:
         return _at_provider(providers()["openai"], name, settings, environment)
     return Choice(name, name, problem=("model_not_found", "no_such_model", {"model": name, "known": known}))
 
@@ -139,27 +109,17 @@ def price_of(provider: str, model: str) -> Price | None:
     """The list price of a model; None when it is not known."""
     if provider in providers() and providers()[provider].local:
         return _FREE
-    table = _data("prices.toml").get(provider)
-    entry = table.get(model) if isinstance(table, dict) else None
-    if entry is None or not isinstance(entry, dict) or not isinstance(table, dict):
+    prices = table("prices.toml").get(provider)
+    entry = prices.get(model) if isinstance(prices, dict) else None
+    if not isinstance(prices, dict) or not isinstance(entry, dict):
         return None
     cached = entry.get("cached_input")
     return Price(
         input=Decimal(entry["input"]),
         output=Decimal(entry["output"]),
         cached_input=None if cached is None else Decimal(cached),
-        currency=table["currency"],
+        currency=prices["currency"],
     )
-
-
-def prices_as_of() -> str:
-    """The day of the price table."""
-    return str(_data("prices.toml")["as_of"])
-
-
-def default_exchange_rate() -> Decimal:
-    """CNY per USD, as of the day of the price table."""
-    return Decimal(_data("prices.toml")["cny_per_usd"])
 
 
 def _at_provider(provider: Provider, model: str, settings: Settings, environment: Mapping[str, str]) -> Choice:
@@ -194,11 +154,6 @@ def _key(variable: str | None, settings: Settings, environment: Mapping[str, str
         if name and (key := environment.get(name, "").strip()):
             return key, name
     return (settings.key, "config.toml") if settings.key else (None, None)
-
-
-@cache
-def _data(name: str) -> dict[str, Any]:
-    return tomllib.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
 
 
 _FREE = Price(input=Decimal(0), output=Decimal(0))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .desk import Desk, resolve
+from .desk import Desk, history_of, resolve
 from .gate import mark_line
 from .problems import USAGE, Problem
 from .terminal import Terminal, can_ask
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def replay(desk: Desk, parsed: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    from .work import lines_of
+    from .lines import lines_of
 
     path = Path(parsed.source)
     notes: list[str] = []
@@ -105,8 +105,6 @@ def _of_trace(desk: Desk, path: Path, notes: list[str]) -> list[AnyItem]:
 
 
 async def _of_log(desk: Desk, written: str) -> list[AnyItem]:
-    from .work import history_of
-
     async with desk.open_store() as store:
         return await history_of(store, await resolve(store, written))
 

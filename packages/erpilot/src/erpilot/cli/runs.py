@@ -14,13 +14,14 @@ from pathlib import Path
 from agent_core import events as ev
 from agent_core.errors import AgentError, Refused
 from agent_core.trace.jsonl import JsonlTraceRecorder
-from agent_core.trace.transcript import AnyItem, Question
+from agent_core.trace.transcript import AnyItem, Ended, Question
 
-from .desk import Desk
+from .desk import Desk, history_of
+from .lines import lines_of
 from .problems import COMPLETED, EXIT_OF_REASON, UNEXPECTED, WAITING
 from .render import JsonRenderer, LiveRenderer, Renderer, waiting
 from .terminal import can_ask
-from .work import Bench, history_of, lines_of
+from .work import Bench
 
 
 class Following:
@@ -63,8 +64,12 @@ class Following:
     async def _to_the_end(self, stream: AsyncIterator[ev.Recorded]) -> int:
         end = await self._follow(stream)
         while self.session_id is not None and (end is None or end.reason == "awaiting_approval"):
-            open_questions = waiting(await history_of(self._bench.store, self.session_id))
+            history = await history_of(self._bench.store, self.session_id)
+            open_questions = waiting(history)
             if not open_questions:
+                if history and isinstance(history[-1], Ended) and history[-1].reason == "awaiting_approval":
+                    self._desk.terminal.note(self._desk.texts("uncertain", session=self.session_id), "wait")
+                    return WAITING
                 break
             if self._json or not can_ask():
                 self._say_how_to_decide(open_questions)
@@ -140,8 +145,6 @@ class Following:
         if end.reason == "model_error":
             advice = texts.get(f"advice_{self.failure_kind}", "")
             say(f"{advice} {texts('resume_model_hint', session=self.session_id)}".strip())
-        elif end.reason == "awaiting_approval":  # nothing to approve: what became of a call is not known
-            say(texts("uncertain", session=self.session_id), "wait")
         elif end.reason != "completed":
             say(texts("resume_hint", session=self.session_id))
 

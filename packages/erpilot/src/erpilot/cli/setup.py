@@ -18,9 +18,10 @@ from .config import Settings, read_settings, read_value, write_settings
 from .desk import Desk
 from .home import prepare_home
 from .lines import seconds_text
-from .models import CUSTOM, OFFLINE, choose, prices_as_of, providers
+from .models import CUSTOM, OFFLINE, choose
 from .probe import probe
 from .problems import COMPLETED, MODEL, USAGE, Problem, explain
+from .tables import prices_as_of, providers
 from .terminal import can_ask
 
 _GIVEN = ("model", "base_url", "key_variable", "currency", "exchange_rate", "today", "zone", "lang")

@@ -18,10 +18,9 @@ from agent_core.trace.transcript import AnyItem, Ended, Step, Use
 
 from .desk import Desk, resolve
 from .gate import HIDDEN
-from .lines import SHORT, Lines
+from .lines import SHORT, Lines, lines_of
 from .problems import STORAGE, USAGE, Problem
 from .replay import print_transcript
-from .work import lines_of
 
 if TYPE_CHECKING:
     from agent_core.store.base import EventStore

@@ -13,14 +13,12 @@ from agent_core.config import LoopConfig
 from agent_core.events import Frozen
 from agent_core.loop import AgentLoop
 from agent_core.store.base import EventStore
-from agent_core.trace.builder import transcript_of_log
 from agent_core.trace.transcript import AnyItem, Opened
 from erpilot.profiles import DEFAULT, PROFILES, Profile
 from erpilot.shop.embedded.shop import EmbeddedShop
 
 from .desk import Desk
-from .lines import Lines, Money
-from .models import Choice, choose, client_of, default_exchange_rate
+from .models import Choice, choose, client_of
 from .problems import USAGE, Problem
 
 _WEEKDAYS = (
@@ -103,15 +101,3 @@ def tell_about(desk: Desk, choice: Choice) -> None:
         ):
             desk.terminal.note(desk.texts("base_url_unused"), "wait")
         desk.terminal.note(desk.texts("offline_notice"), "wait")
-
-
-def lines_of(desk: Desk) -> Lines:
-    """How this person reads lines: language, currency, everything or the gist."""
-    settings = desk.settings
-    currency = settings.currency or ("CNY" if desk.texts.lang == "zh" else "USD")
-    return Lines(desk.texts, Money(currency, settings.exchange_rate or default_exchange_rate()), desk.verbose)
-
-
-async def history_of(store: EventStore, session_id: str) -> list[AnyItem]:
-    """The transcript of a session so far."""
-    return await transcript_of_log(store.read(session_id))
