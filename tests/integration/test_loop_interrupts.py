@@ -272,6 +272,9 @@ async def test_a_cancellation_in_the_middle_of_an_append_loses_and_doubles_nothi
     await store.verify(session_id)
     steps = [event.step for event in of_type(log, ev.AssistantMessage)]
     assert len(steps) == len(of_type(log, ev.StepEnd))
+    assert len(steps) <= 1 + len(model.requests), "no answer is there twice"
+    begun = [(event.call_id, event.attempt) for event in of_type(log, ev.ToolCallStarted)]
+    assert len(begun) == len(set(begun))
     finished = [event.call_id for event in of_type(log, ev.ToolCallFinished)]
     assert len(finished) == len(set(finished))
     assert len(of_type(log, ev.RunStarted)) == len(of_type(log, ev.LoopEnd))
