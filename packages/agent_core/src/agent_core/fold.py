@@ -92,12 +92,12 @@ def apply(state: State, item: ev.Recorded, contents: Contents, earlier: State | 
     run = state.run
     if run is not None and run.end is None:
         run.active, run.last_at = run.seconds(item.at), item.at
-    if isinstance(event, ev.RunStarted):
+    if (handler := _HANDLERS.get(type(event))) is not None:
+        handler(state, event, seq, item)
+    elif isinstance(event, ev.RunStarted):
         _run_started(state, event, item, contents)
     elif isinstance(event, ev.RolledBack):
         _rolled_back(state, event, earlier)
-    elif (handler := _HANDLERS.get(type(event))) is not None:
-        handler(state, event, seq, item)
 
 
 def _session_started(state: State, event: ev.SessionStarted, seq: int, item: ev.Recorded) -> None:
@@ -247,15 +247,18 @@ def _call_finished(state: State, event: ev.ToolCallFinished, seq: int, item: ev.
             del state.outputs[next(iter(state.outputs))]
     if run is None or not event.digest:
         return
-    if event.ok and run.rules(event.tool).untrusted:
+    rules = run.rules(event.tool)
+    if event.ok and rules.untrusted:
         state.untrusted_read = True
+    key, result = f"{event.tool}:{event.digest}", None
     if call.attempts or event.cached:
-        run.trail = [*run.trail[1 - LONGEST_TRAIL :], f"{event.tool}:{event.digest}:{result_digest(event.content)}"]
-    if run.rules(event.tool).tier != "READ":
+        result = result_digest(event.content)
+        run.trail.append(f"{key}:{result}")
+        del run.trail[:-LONGEST_TRAIL]
+    if rules.tier != "READ":
         run.repeats.clear()
         run.refused.clear()
-    elif call.attempts or event.cached:
-        key, result = f"{event.tool}:{event.digest}", result_digest(event.content)
+    elif result is not None:
         known = run.repeats.get(key)
         if known is None or known.result != result:
             run.repeats[key] = Repeat(1, result)

@@ -33,6 +33,10 @@ _heads = logging.getLogger("agent_core.heads")
 """Where each drive leaves the head of its log, for operators to keep elsewhere: what ``verify`` can be given."""
 
 
+_NEEDS_MORE = (ev.RunStarted, ev.RolledBack)
+"""Events that are folded with something that has to be read first."""
+
+
 class _Contents(Mapping[str, bytes]):
     """The contents fetched so far; asking for another one is a programming error."""
 
@@ -144,7 +148,8 @@ class Session:
         if not known:
             await self._begin_at_snapshot()
         async for item in self.store.read(self.session_id, self.state.seq):
-            await self._fetch(item)
+            if isinstance(item.event, _NEEDS_MORE):
+                await self._fetch(item)
             self._apply(item)
             if known:
                 self._foreign.append(item)
@@ -225,7 +230,8 @@ class Session:
         self._staged, self._stored, self._doubtful = [], 0, 0
         await self._begin_at_snapshot(before)
         async for item in self.store.read(self.session_id, self.state.seq):
-            await self._fetch(item)
+            if isinstance(item.event, _NEEDS_MORE):
+                await self._fetch(item)
             self._apply(item)
             if item.seq is not None and item.seq > before:
                 self._foreign.append(item)

@@ -179,8 +179,11 @@ class State(Struct):
     def find_call(self, call_id: str) -> Call | None:
         """A call of the newest assistant message."""
         for entry in reversed(self.entries):
+            for call in entry.calls:
+                if call.call.id == call_id:
+                    return call
             if entry.calls:
-                return next((call for call in entry.calls if call.call.id == call_id), None)
+                break
         return None
 
 

@@ -145,9 +145,10 @@ def is_typed(stored: Stored) -> bool:
 
 def is_sound(stored: Stored) -> bool:
     """Whether a row holds the payload that was written."""
-    salt, payload, digest = stored[3:6]
-    typed = type(payload) is bytes and type(salt) is bytes and is_typed(stored)
-    return typed and payload_digest(salt, payload) == digest  # type: ignore[arg-type]
+    _, _, _, salt, payload, digest, _ = stored
+    if type(payload) is not bytes or type(salt) is not bytes or not is_typed(stored):
+        return False
+    return payload_digest(salt, payload) == digest
 
 
 def exceptions(db: sqlite3.Connection, number: int, after: int, last: int) -> tuple[bool, dict[int, bytes]]:
