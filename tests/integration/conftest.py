@@ -1,4 +1,4 @@
-"""Sums the stream fixtures up by kind at the end of a run."""
+"""Tables at the end of a run: the stream fixtures by kind, and every point at which a run was cut off."""
 
 from __future__ import annotations
 
@@ -8,7 +8,26 @@ import pytest
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The table of kinds: passed / total."""
+    """The tables that there is something for."""
+    _kinds(terminalreporter)
+    _crashes(terminalreporter)
+
+
+def _crashes(terminalreporter: pytest.TerminalReporter) -> None:
+    """One row for each event behind which a run was cut off."""
+    reports = [report for outcome in ("passed", "failed") for report in terminalreporter.getreports(outcome)]
+    rows = [value for report in reports for name, value in getattr(report, "user_properties", ()) if name == "crash"]
+    if rows:
+        terminalreporter.section("runs cut off behind each event")
+        terminalreporter.line(
+            "store  open write   cut behind             new requests, run again, uncertain, order/note"
+        )
+        for row in rows:
+            terminalreporter.line(row)
+
+
+def _kinds(terminalreporter: pytest.TerminalReporter) -> None:
+    """Passed / total by kind."""
     passed: Counter[str] = Counter()
     total: Counter[str] = Counter()
     for outcome in ("passed", "failed", "error"):
