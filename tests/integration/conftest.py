@@ -20,7 +20,7 @@ def _crashes(terminalreporter: pytest.TerminalReporter) -> None:
     if rows:
         terminalreporter.section("runs cut off behind each event")
         terminalreporter.line(
-            "store  open write   cut behind             new requests, run again, uncertain, order/note"
+            "store  open write  cut behind             events, requests, run again, doubt, order/note"
         )
         for row in rows:
             terminalreporter.line(row)

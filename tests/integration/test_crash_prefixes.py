@@ -4,6 +4,7 @@ effect is accounted for.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,7 @@ async def _go_on(
 @pytest.mark.parametrize("applied", [True, False], ids=["applied", "not-applied"])
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 async def test_a_run_that_is_cut_off_behind_any_of_its_events_completes_as_if_it_had_not_been(
-    kind: str, applied: bool, tmp_path: Path, record_property: pytest.RecordProperty
+    kind: str, applied: bool, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     session_id, log, contents = await _scripted_run()
     answer = answer_of(log)

@@ -81,14 +81,27 @@ def redecide(
     *,
     config: LoopConfig | None = None,
     price: Price | None = None,
+    cut: bool = False,
 ) -> list[Difference]:
     """Every difference, in the order of the log. ``config`` and ``price``: what if these had held (a permission policy,
-    limits, a price table)? Then what they change is what differs.
+    limits, a price table)? Then what they change is what differs. ``cut``: the log goes on behind ``items``, so what
+    was decided together with its last events is not held against them.
 
     Raises ``Refused`` when something that the decisions depended on is not there any more.
     """
-    decider = _Decider([item for item in items if item.seq is not None], contents, config, price)
-    return decider.run()
+    log = [item for item in items if item.seq is not None]
+    differences = _Decider(log, contents, config, price).run()
+    known = _known_whole(log) if cut else len(log)
+    return [one for one in differences if known == len(log) or one.seq < (log[known].seq or 0)]
+
+
+def _known_whole(log: Sequence[ev.Recorded]) -> int:
+    """How many events stand before the last ones that were decided together."""
+    together = (ev.ToolCallFinished, ev.ToolCallStarted, ev.GuardTripped, ev.ApprovalRequested, ev.ApprovalDecided)
+    known = len(log)
+    while known and isinstance(log[known - 1].event, (*together, ev.LoopEnd, ev.RunStarted)):
+        known -= 1
+    return known
 
 
 class _Decider:
