@@ -108,7 +108,7 @@ async def _run(
             if isinstance(item, BaseException):
                 raise item  # no tool's fault: those are outcomes
             if isinstance(item, ev.ToolProgress):
-                yield driver.shown(item)
+                yield driver.shown(driver.masker.value(item))
                 continue
             open_count -= 1
             _stage_outcome(driver, item)
@@ -145,7 +145,7 @@ async def _run_one(
             driver.cache.written(tool.backend, writes)
         failpoint("before_effect", tool.name)
         try:
-            outcome = await run_call(tool, release.judged.values, context)
+            outcome = await run_call(tool, release.judged.values, context, masker=driver.masker)
         finally:
             if tool.tier != "READ":
                 driver.cache.written(tool.backend, writes)

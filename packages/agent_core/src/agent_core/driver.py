@@ -18,6 +18,7 @@ from .config import LoopConfig, Price
 from .decide import CallModel, Finish, Idle, Note, SettleCalls, next_action
 from .errors import Conflict, DamagedLog, Fenced, StoreError
 from .interrupt import Gate, Stopped
+from .masking import Masker
 from .messages import ModelClient, WireModel
 from .opening import ending, next_in_queue
 from .requests import RequestBuilder
@@ -47,6 +48,7 @@ class Driver:
     requests: RequestBuilder
     locks: KeyLocks
     cache: ResultCache
+    masker: Masker
     gate: Gate = field(default_factory=Gate)
     lost: StoreError | None = None
 

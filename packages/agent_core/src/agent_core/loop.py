@@ -19,6 +19,7 @@ from .commands import Outcome, decision, interruption, new_message_id, queueing,
 from .config import LoopConfig, Price
 from .driver import Driver
 from .errors import Refused, StoreError
+from .masking import Masker
 from .messages import ModelClient, WireModel
 from .opening import abandonment, new_run_id, resumption
 from .permission import leaks
@@ -44,8 +45,9 @@ class AgentLoop:
 
     One object serves any number of sessions at once; one session is driven by one run at a time, over all processes.
     ``known_tools`` exist but are not offered: a misspelled name is never taken for an offered tool when one of them was
-    meant. ``lease_seconds``: how long a driver that says nothing is still believed to be there. Raises ``ValueError``
-    for a set of tools or rules that must not be used.
+    meant. ``lease_seconds``: how long a driver that says nothing is still believed to be there. ``secrets``: what is
+    masked wherever it turns up, before it is recorded, sent or shown. Raises ``ValueError`` for a set of tools or rules
+    that must not be used.
     """
 
     def __init__(
@@ -59,12 +61,15 @@ class AgentLoop:
         price: Price | None = None,
         clock: Callable[[], float] = time.time,
         lease_seconds: float = LEASE_SECONDS,
+        secrets: Iterable[str] = (),
     ) -> None:
+        self._masker = Masker(secrets)
         self.model, self.price, self.clock = model, price, clock
         self._lease_seconds = lease_seconds
         self._wire_model = model if isinstance(model, WireModel) else None
-        self.config = LoopConfig() if config is None else config
+        self.config = self._masker.value(LoopConfig() if config is None else config)
         self.registry = _registry(tuple(tools), known_tools, self.config)
+        self.registry.schemas = self._masker.value(self.registry.schemas)
         self.store: EventStore = MemoryStore() if store is None else store
         self._locks, self._cache = KeyLocks(), ResultCache(seconds=self.config.cache_seconds)
         self._drivers: dict[str, Driver] = {}
@@ -93,7 +98,7 @@ class AgentLoop:
             content=_parts(content), author=by, client_message_id=client_message_id, context=tuple(context)
         )
         started = ev.SessionStarted(owner=owner, tenant=tenant, profile=profile, salt=new_salt())
-        return self._drive(session_id, by, started if session_id is None else None, said)
+        return self._drive(session_id, by, started if session_id is None else None, self._masker.value(said))
 
     def resume(self, session_id: str, *, by: str = "user") -> AsyncGenerator[ev.Recorded]:
         """Goes on where the session stopped: after a crash, an interrupt, a failure or a decision. Yields nothing when
@@ -179,7 +184,8 @@ class AgentLoop:
             client_message_id=client_message_id or new_message_id(),
             context=tuple(context),
         )
-        return await self._command(session_id, lambda state: queueing(state, queued))
+        masked = self._masker.value(queued)
+        return await self._command(session_id, lambda state: queueing(state, masked))
 
     async def fork(self, session_id: str, at_seq: int) -> str:
         """A new session that goes on from event ``at_seq`` of another one; returns its id. Nothing is copied; calls,
@@ -212,8 +218,11 @@ class AgentLoop:
         return (await self._session(session_id)).state
 
     async def _session(self, session_id: str) -> Session:
-        session = await open_session(self.store, session_id)
-        session.clock, session.lease_seconds, session.checked = self.clock, self._lease_seconds, self._checked
+        return self._prepared(await open_session(self.store, session_id))
+
+    def _prepared(self, session: Session) -> Session:
+        session.clock, session.lease_seconds = self.clock, self._lease_seconds
+        session.masker, session.checked = self._masker, self._checked
         return session
 
     async def _command(self, session_id: str, events: Callable[[State], list[ev.DurableEvent]]) -> list[ev.Recorded]:
@@ -234,8 +243,7 @@ class AgentLoop:
         plan: Sequence[Compensation] | None = None,
     ) -> AsyncGenerator[ev.Recorded]:
         if session_id is None:
-            session = new_session(self.store, new_session_id())
-            session.clock, session.lease_seconds = self.clock, self._lease_seconds
+            session = self._prepared(new_session(self.store, new_session_id()))
         else:
             session = await self._session(session_id)
         driver: Driver | None = None
@@ -256,6 +264,7 @@ class AgentLoop:
                 builder,
                 self._locks,
                 self._cache,
+                self._masker,
             )
             self._drivers[session.session_id] = driver
             await self._open(session, by, started, said, plan, builder.tools)

@@ -20,6 +20,7 @@ from .codec import encode
 from .errors import Conflict, StoreError, UnknownSession
 from .failpoint import failpoint
 from .fold import apply, closes_exchange, conversation_at
+from .masking import NOTHING
 from .state import State
 from .store.base import SHARED, EventStore, Lease
 from .store.liveness import this_process
@@ -62,6 +63,8 @@ class Session:
         self.lease: Lease | None = None
         self.lease_seconds = LEASE_SECONDS
         self.clock: Callable[[], float] = time.time
+        self.masker = NOTHING
+        """Everything staged passes through it."""
         self.checked: set[str] = set()
         """Sessions that were verified whole in this process; may be shared."""
         self._stored = 0
@@ -89,7 +92,7 @@ class Session:
         if contents:
             self._new_contents.update(contents)
             self._contents.known.update((name, data) for name, data in contents.items() if name[0] == SHARED)
-        for event in events:
+        for event in map(self.masker.value, events) if self.masker else events:
             item = ev.Recorded(self.session_id, self.state.seq + 1, round(self.clock() * 1e6) / 1e6, event)
             self._apply(item)
             self._staged.append((item, fact))

@@ -88,8 +88,10 @@ async def take_step(driver: Driver, action: CallModel) -> AsyncGenerator[ev.Reco
 def _stream(driver: Driver, wire: Wire, messages: list[Message]) -> AsyncIterator[ModelEvent]:
     schemas = driver.registry.schemas
     if driver.wire_model is not None:
-        return driver.wire_model.stream(wire, messages, schemas)
-    return driver.model.stream_chat(messages, schemas, **driver.config.options)
+        stream = driver.wire_model.stream(wire, messages, schemas)
+    else:
+        stream = driver.model.stream_chat(messages, schemas, **driver.config.options)
+    return driver.masker.stream(stream) if driver.masker else stream
 
 
 class _Turn:

@@ -25,6 +25,7 @@ from pydantic import BaseModel
 
 from ..errors import ToolError
 from ..events import Fault
+from ..masking import NOTHING, Masker
 from ..text import clip, encodable
 from .faults import fault_content
 from .tool import Tier, Tool, ToolContext
@@ -52,18 +53,20 @@ async def run_call(
     values: dict[str, Any],
     context: ToolContext,
     *,
+    masker: Masker = NOTHING,
     sleep: Callable[[float], Any] = asyncio.sleep,
 ) -> Outcome:
     """Runs the tool up to ``1 + retries`` times; only a repeatable tool is run again, and only after an error that may
     pass by itself.
 
-    A write that gave no clear answer in the end is ``uncertain``: it may have taken effect.
+    A write that gave no clear answer in the end is ``uncertain``: it may have taken effect. ``masker``: takes secrets
+    out of what comes back, before it is cut.
     """
     began = time.perf_counter()
     attempts = 0
     while True:
         attempts += 1
-        output, fault, transient = await _attempt(tool, values, context)
+        output, fault, transient = masker.value(await _attempt(tool, values, context))
         if fault is None or not transient or not tool.repeatable or attempts > tool.retries:
             break
         await sleep(_RETRY_WAIT * 2 ** (attempts - 1))

@@ -16,6 +16,7 @@ from ..config import ToolRules
 from ..context.tokens import PER_MESSAGE, estimate_text
 from ..errors import ToolError
 from ..events import Fault
+from ..masking import MARK
 from ..messages import ToolCall, ToolSchema
 from .canonical import canonical, digest
 from .schema import InvalidArguments
@@ -107,6 +108,9 @@ class Registry:
         except InvalidArguments as error:
             return Fault("validation", f"The arguments do not fit: {error}.", f"See the schema of {tool.name}.")
         text = canonical(tool.arguments.dump(values))
+        if MARK in text:
+            message = f"The arguments hold {MARK}, which stands for something that nobody is shown."
+            return Fault("validation", message, "Leave it out: secrets are part of the set-up, never of a call.")
         try:
             target = None if tool.target is None else tool.target(**values)
         except (ToolError, ValueError, LookupError) as error:
