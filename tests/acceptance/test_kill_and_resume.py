@@ -171,9 +171,8 @@ def test_c2_killed_behind_the_effect_the_backend_is_asked_again_with_the_same_ke
     orders = after.erp.requests("create_order")
     assert [request.attempt for request in orders] == [1, 2]
     assert len({request.key for request in orders}) == 1
-    (done,) = [
-        e.event for e in after.log if isinstance(e.event, ev.ToolCallFinished) and e.event.tool == "create_order"
-    ]
+    finished = [item.event for item in after.log if isinstance(item.event, ev.ToolCallFinished)]
+    (done,) = [event for event in finished if event.tool == "create_order"]
     assert (done.ok, done.content, done.attempts) == (True, '{"order":1}', 2), "the original result"
     assert len(after.erp.effects()) == 1
 
@@ -219,7 +218,7 @@ def test_c4_killed_while_the_model_streams_over_http_no_partial_text_remains(tmp
     after.check()
     assert after.answer == "Ordered, as order 1."
     answers = [item.event for item in after.log if isinstance(item.event, ev.AssistantMessage)]
-    assert [(answer.step, answer.content) for answer in answers][0] == (1, "Let me look ")
+    assert (answers[0].step, answers[0].content) == (1, "Let me look ")
     attempts = [(e.event.step, e.event.attempt) for e in after.log if isinstance(e.event, ev.StepStarted)]
     assert attempts == [(1, 1), (1, 2), (2, 1), (3, 1)], "the interrupted attempt is in the log as such"
     assert sent == after.requests, "the log holds the exact bytes of every request"

@@ -89,7 +89,7 @@ async def _story(home: Path, knows_keys: bool, base_url: str | None) -> None:
     erp = ErpDouble(home / "erp.db", knows_keys=knows_keys, pace=0.002)
     model: ModelClient
     model = (
-        ScriptedModel([next_turn] * 9, delta=8) if base_url is None else OpenAIModel(base_url, "sk-test", "scripted")
+        ScriptedModel([next_turn] * 9, delta=40) if base_url is None else OpenAIModel(base_url, "sk-test", "scripted")
     )
     store = SqliteStore(home / "log.db")
     config = LoopConfig(system_prompt=SYSTEM, cache_seconds=0.0)
