@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from .tools.tool import tool as tool
     from .trace.jsonl import JsonlTraceRecorder as JsonlTraceRecorder
     from .values import Change as Change
+    from .values import Notice as Notice
     from .values import Preview as Preview
 
 _HOME = {
@@ -83,7 +84,7 @@ _HOME = {
     "store.sqlite": ("SqliteStore",),
     "tools.tool": ("Reconciled", "Tier", "Tool", "ToolContext", "Undo", "tool"),
     "trace.jsonl": ("JsonlTraceRecorder",),
-    "values": ("Change", "Preview"),
+    "values": ("Change", "Notice", "Preview"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

@@ -20,6 +20,7 @@ from .values import Figure as Figure
 from .values import FilePart as FilePart
 from .values import Frozen as Frozen
 from .values import Manifest as Manifest
+from .values import Notice as Notice
 from .values import Offer as Offer
 from .values import Parent as Parent
 from .values import Part as Part

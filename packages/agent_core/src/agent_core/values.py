@@ -103,8 +103,19 @@ class Change(Struct, frozen=True):
     record: str | None = None
 
 
+class Notice(Struct, frozen=True, omit_defaults=True):
+    """Something to know besides, in no language: a screen has words for the codes it knows, with places for
+    ``values``.
+    """
+
+    code: str
+    values: dict[str, str] = {}
+
+
 class Preview(Struct, frozen=True, omit_defaults=True):
-    """What a write would do, for the person who decides."""
+    """What a write would do, for the person who decides. ``title`` and the fields of changes may be codes, for which
+    a screen has words in the person's language.
+    """
 
     title: str
     changes: tuple[Change, ...] = ()
@@ -113,6 +124,7 @@ class Preview(Struct, frozen=True, omit_defaults=True):
     """The record whose text led to the call, where known."""
     measures: dict[str, Decimal] = {}
     """How much it is about, by name (a total, a quantity): what a standing grant can limit."""
+    notices: tuple[Notice, ...] = ()
 
 
 class Offer(Struct, frozen=True, omit_defaults=True):

@@ -143,6 +143,11 @@ class TranscriptBuilder:
                 tier=event.tier,
                 arguments=event.arguments,
                 preview=event.preview,
+                digest=event.digest,
+                target=event.target,
+                why=event.why,
+                offer=event.offer,
+                deadline=event.deadline,
             )
         )
 
@@ -150,7 +155,7 @@ class TranscriptBuilder:
         if (question := self._questions.get(event.call_id)) is not None:
             self._touched.append(question)
             question.decision, question.by, question.reason = event.decision, event.by, event.reason
-            question.grant_id = event.grant_id
+            question.grant_id, question.edited = event.grant_id, event.arguments
 
     def _ended(self, seq: int, at: float, event: ev.LoopEnd) -> None:
         ended = Ended(

@@ -95,16 +95,25 @@ class Use(Item, tag="tool"):
 
 
 class Question(Item, tag="approval"):
-    """A call that waits for a person, and the answer."""
+    """A call that waits for a person, and the answer. ``digest``: of the arguments that were shown; ``deadline`` in
+    Unix seconds.
+    """
 
     call_id: str
     tool: str
     tier: str
     arguments: str
     preview: ev.Preview
+    digest: str = ""
+    target: str | None = None
+    why: str = "tier"
+    offer: ev.Offer | None = None
+    deadline: float | None = None
     decision: str | None = None
     by: str | None = None
     reason: str | None = None
+    edited: str | None = None
+    """The arguments that the person wants instead; they are asked again."""
     grant_id: str | None = None
 
 
