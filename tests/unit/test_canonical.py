@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import rfc8785
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_core.tools.canonical import canonical, digest
@@ -42,16 +42,19 @@ def shuffled(value: Any, order: random.Random) -> Any:
     return [shuffled(item, order) for item in value] if isinstance(value, list) else value
 
 
+@settings(max_examples=50)
 @given(_values, st.randoms(use_true_random=False))
 def test_the_order_of_keys_does_not_matter(value: Any, order: random.Random) -> None:
     assert canonical(shuffled(value, order)) == canonical(value)
 
 
+@settings(max_examples=50)
 @given(_values, _values)
 def test_two_values_have_one_text_exactly_if_they_mean_the_same(one: Any, other: Any) -> None:
     assert (canonical(one) == canonical(other)) == (meaning(one) == meaning(other))
 
 
+@settings(max_examples=50)
 @given(_values)
 def test_the_text_is_json_and_means_the_same(value: Any) -> None:
     text = canonical(value)
@@ -66,6 +69,7 @@ def has_large_number(value: Any) -> bool:
     return isinstance(value, int | float) and abs(value) >= 2**53
 
 
+@settings(max_examples=50)
 @given(_values)
 def test_up_to_large_numbers_the_text_is_that_of_rfc_8785(value: Any) -> None:
     if not has_large_number(value):

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from agent_core import codec
 from agent_core import events as ev
@@ -16,6 +16,7 @@ from tests.support.generated import durable_events, shown_events, unknown_events
 from tests.support.logs import said
 
 
+@settings(max_examples=60, deadline=None)
 @given(durable_events() | shown_events())
 def test_an_event_is_read_back_as_it_was_written(event: Any) -> None:
     payload = encode(event)
@@ -24,6 +25,7 @@ def test_an_event_is_read_back_as_it_was_written(event: Any) -> None:
     assert msgspec.json.decode(payload)["type"] == type_name(event)
 
 
+@settings(max_examples=40)
 @given(unknown_events())
 def test_an_unknown_event_keeps_its_bytes(event: ev.UnknownEvent) -> None:
     assert decode(event.payload) == event

@@ -42,7 +42,7 @@ def compacted(state: State, policy: ContextPolicy, system: str = "You are carefu
 
 
 @given(conversations(), st.sampled_from([150, 400, 1500, 6000, 24_000]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_compaction_ends_keeps_turns_whole_and_the_newest_message_in(state: State, budget: int) -> None:
     newest = state.entries[-1].seq
     turns_before = [entry.seq for entry in state.entries if entry.message.role == "user"]

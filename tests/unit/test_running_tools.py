@@ -14,6 +14,7 @@ import pytest
 from pydantic import BaseModel
 
 from agent_core.errors import ToolError
+from agent_core.tools import execute
 from agent_core.tools.execute import Outcome, run_call
 from agent_core.tools.tool import Tier, Tool, ToolContext
 
@@ -126,7 +127,8 @@ async def test_a_tool_that_blocks_its_thread_ends_at_its_limit() -> None:
     assert time.perf_counter() - began < 0.7
 
 
-async def test_a_tool_that_does_not_let_itself_be_cancelled_is_left_behind() -> None:
+async def test_a_tool_that_does_not_let_itself_be_cancelled_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execute, "_GRACE", 0.1)
     over = asyncio.Event()
 
     async def stubborn() -> str:
