@@ -14,9 +14,8 @@ from .asking import Shown, put
 from .errors import ToolError
 from .permission import Why
 from .state import Call, Run, State
-from .text import encodable
 from .tools.admission import Release
-from .tools.faults import finished_with
+from .tools.faults import fault_of, finished_with, visible
 from .tools.registry import Judged
 from .tools.tool import Progress, ToolContext, silent
 
@@ -36,10 +35,9 @@ async def question(driver: Driver, run: Run, call: Call, judged: Judged, why: Wh
             )
             versions = {} if tool.versions is None else await tool.versions(**values)
     except ToolError as error:
-        fault = ev.Fault(error.type, encodable(error.message), error.hint and encodable(error.hint))
-        return [finished_with(call, fault, digest=judged.digest)]
+        return [finished_with(call, fault_of(error), digest=judged.digest)]
     except Exception as error:
-        message = encodable(f"What {tool.name} would change cannot be shown: {str(error) or type(error).__name__}.")
+        message = visible(f"What {tool.name} would change cannot be shown: {str(error) or type(error).__name__}.")
         fault = ev.Fault("execution", message, "Nothing was changed.")
         return [finished_with(call, fault, digest=judged.digest)]
     return put(state, run, call, judged, why, Shown(preview, versions, tool.varies), now)

@@ -1,7 +1,8 @@
 """Runs one released call: time-outs, retries by class, output as text, truncation.
 
-Invariant: whatever a tool does (raise, hang, return anything), the outcome is one ``Outcome``; only cancellation of the
-run passes through.
+Invariant: whatever a tool does (raise, hang, return anything, change its arguments), the outcome is one ``Outcome`` and
+every attempt gets the same arguments; only cancellation of the run passes through. What the model reads holds nothing
+that a person could not see.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from pydantic import BaseModel
 from ..errors import ToolError
 from ..events import Fault
 from ..masking import NOTHING, Masker
+from ..hidden_text import remove, removed_notice
 from ..text import clip, encodable
-from .faults import fault_content
+from .faults import fault_content, fault_of, visible
 from .tool import Tier, Tool, ToolContext
 
 _logger = logging.getLogger(__name__)
@@ -39,13 +41,15 @@ _RETRY_WAIT = 0.2
 
 
 class Outcome(Struct, frozen=True):
-    """What came of a call. ``whole`` is the full output when ``content`` is only a part of it. Times in seconds."""
+    """What came of a call. ``whole`` is the full output as the tool gave it when ``content`` is only a part of it,
+    ``shown`` how many of its characters. Times in seconds."""
 
     content: str
     fault: Fault | None
     duration: float
     attempts: int
     whole: str | None = None
+    shown: int = 0
 
 
 async def run_call(
@@ -78,8 +82,13 @@ async def run_call(
     more = (
         "" if context.whole_output is None else f'; read_output(call_id="{context.call_id}", offset=...) has the rest'
     )
-    shown = clip(output, tool.max_output, more)
-    return Outcome(shown, None, duration, attempts, None if shown is output else output)
+    part = clip(output, tool.max_output, more)
+    content, removed = remove(part)
+    if part is output and not removed:
+        return Outcome(content, None, duration, attempts)
+    notice = removed_notice(removed) if removed else ""
+    shown = min(len(output), tool.max_output) - removed
+    return Outcome(content + notice, None, duration, attempts, output, shown)
 
 
 async def _attempt(tool: Tool, values: dict[str, Any], context: ToolContext) -> tuple[str, Fault | None, bool]:
@@ -94,14 +103,14 @@ async def _attempt(tool: Tool, values: dict[str, Any], context: ToolContext) -> 
         return "", Fault("timeout", message, "Try again with less at once, or go on without it."), True
     except ToolError as error:
         transient = error.retry or error.type == "timeout"
-        return "", Fault(error.type, encodable(error.message), error.hint and encodable(error.hint)), transient
+        return "", fault_of(error), transient
     except asyncio.CancelledError:
         if (task := asyncio.current_task()) is not None and task.cancelling():
             raise
         return "", Fault("execution", f"{tool.name} gave up its own work.", "Go on without it."), True
     except Exception as error:
         _logger.warning("tool %s failed", tool.name, exc_info=True)
-        message = encodable(f"{tool.name} failed: {_sentence(error)}")
+        message = visible(f"{tool.name} failed: {_sentence(error)}")
         return "", Fault("execution", message, "Check the arguments, or go on without it."), True
 
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import msgspec
 
+from ..errors import ToolError
 from ..events import Fault, ToolCallFinished
+from ..hidden_text import remove, removed_notice
 from ..state import Call
+from ..text import encodable
 
 _encode = msgspec.json.Encoder().encode
 
@@ -16,6 +19,17 @@ _encode = msgspec.json.Encoder().encode
 def fault_content(fault: Fault) -> str:
     """The fault as the model reads it."""
     return _encode({"error": fault}).decode()
+
+
+def visible(text: str) -> str:
+    """Text by a tool as a model is given it: without what a person could not see, which is said."""
+    cleaned, removed = remove(encodable(text))
+    return cleaned + removed_notice(removed) if removed else cleaned
+
+
+def fault_of(error: ToolError) -> Fault:
+    """What a tool says of its own failure."""
+    return Fault(error.type, visible(error.message), None if error.hint is None else visible(error.hint))
 
 
 def finished_with(call: Call, fault: Fault, *, digest: str = "", target: str | None = None) -> ToolCallFinished:
