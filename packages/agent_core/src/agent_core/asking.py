@@ -44,7 +44,7 @@ def put(
     )
     if why != "tier":
         return [asked]
-    grant = covering_grant(state, tool.name, rules, judged.target, arguments, measures, now)
+    grant = covering_grant(state, tool.name, rules, judged.target, arguments, shown.varies, measures, now)
     if grant is not None:
         return [asked, _approved(asked, grant.by, grant_id=grant.grant_id)]
     if tool.tier.value in config.auto_approve:

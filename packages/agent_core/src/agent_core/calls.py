@@ -16,11 +16,12 @@ from msgspec import Struct
 
 from . import events as ev
 from .failpoint import failpoint
+from .hidden_text import remove, removed_notice
 from .interrupt import Stopped
 from .questions import question, still_holds, tool_context
 from .state import Call, content_hash
-from .text import REPEAT_NOTICE, edited_notice, encodable
-from .tools.admission import DOUBT, Admission, Desk, Release, admit
+from .text import REPEAT_NOTICE, clip, edited_notice, encodable
+from .tools.admission import DOUBT, TWIN_IN_DOUBT, Admission, Desk, Release, admit
 from .tools.cache import Key
 from .tools.execute import Outcome, output_text, run_call
 from .tools.faults import finished_with
@@ -139,7 +140,7 @@ async def _run_one(
 
     context = tool_context(driver, driver.session.state, release.call, release.key, release.attempt, progress)
     reads, writes = _keys(release.judged)
-    async with driver.locks.hold(reads or (), writes or ()):
+    async with driver.locks.hold(*_locks(tool, reads, writes)):
         generation = driver.cache.generation
         if tool.tier != "READ":
             driver.cache.written(tool.backend, writes)
@@ -156,19 +157,24 @@ async def _run_one(
 
 
 def _keys(judged: Judged) -> tuple[list[str] | None, list[str] | None]:
-    """Keys of the records that a call reads and writes; None where the tool does not say. A write that does not say is
-    kept apart from other such writes of its backend."""
+    """Keys of the records that a call reads and writes; None where the tool does not say."""
     tool = judged.tool
     reads = _named(tool, tool.reads, judged.values)
-    if tool.tier == "READ":
-        return reads, None
-    writes = _named(tool, tool.writes, judged.values)
-    return reads, [f"{tool.backend}:*"] if writes is None else writes
+    return reads, None if tool.tier == "READ" else _named(tool, tool.writes, judged.values)
+
+
+def _locks(tool: Tool, reads: list[str] | None, writes: list[str] | None) -> tuple[list[str], list[str]]:
+    """What a call holds while it runs, to read and to write. A write that does not name its records may be at any of
+    its backend: it holds the whole of it, which all that name theirs hold a share of."""
+    whole = f"{tool.backend}:"
+    if tool.tier != "READ" and writes is None:
+        return [], [whole]
+    return [*(reads or ()), *([whole] if reads or writes else ())], writes or []
 
 
 def _named(tool: Tool, keys: Keys | None, values: dict[str, Any]) -> list[str] | None:
     try:
-        return None if keys is None else [f"{tool.backend}:{key}" for key in keys(**values)]
+        return None if keys is None else [f"{tool.backend}:{key}" for key in keys(**tool.own(values))]
     except Exception:  # what it touches is not known then
         _logger.warning("the records of a call of %s cannot be told", tool.name, exc_info=True)
         return None
@@ -181,22 +187,25 @@ def _cache_key(driver: Driver, judged: Judged) -> Key:
 
 
 async def _reconcile(driver: Driver, release: Release) -> Reconciled:
-    """What the backend says became of a call; unknown when it cannot be asked."""
+    """What the backend says became of a call; unknown when it cannot be asked or gives no clear answer."""
     tool = release.judged.tool
     if tool.reconcile is None:
         return Reconciled("unknown")
     context = tool_context(driver, driver.session.state, release.call, release.key, release.attempt)
     try:
         async with asyncio.timeout(tool.timeout):
-            return await tool.reconcile(**tool.bind(release.judged.values, context))
+            found: Any = await tool.reconcile(**tool.bind(release.judged.values, context))
     except Exception:
+        _logger.warning("what became of a call of %s cannot be told", tool.name, exc_info=True)
         return Reconciled("unknown")
+    clear = isinstance(found, Reconciled) and found.outcome in ("happened", "did_not_happen")
+    return found if clear else Reconciled("unknown")
 
 
 def _resolved(release: Release, found: Reconciled | None) -> list[ev.DurableEvent]:
     if found is None or found.outcome == "unknown":
         return []
-    content = None if found.content is None else encodable(output_text(found.content))
+    content = None if found.content is None else _told(found.content, release.judged.tool)
     return [
         ev.OutcomeResolved(
             call_id=release.call.call.id,
@@ -208,22 +217,35 @@ def _resolved(release: Release, found: Reconciled | None) -> list[ev.DurableEven
     ]
 
 
+def _told(content: Any, tool: Tool) -> str:
+    """What a backend says became of a call, as the model reads it."""
+    cleaned, removed = remove(clip(encodable(output_text(content)), tool.max_output))
+    return cleaned + removed_notice(removed) if removed else cleaned
+
+
 def _stage_twins(driver: Driver, done: _Done, twins: list[tuple[Call, Judged, str]]) -> None:
-    """Gives the result of a call to those of the same message that are the same call."""
-    events: list[ev.DurableEvent] = [
-        ev.ToolCallFinished(
-            call_id=call.call.id,
-            index=call.index,
-            tool=judged.tool.name,
-            ok=done.outcome.fault is None,
-            content=done.outcome.content + (REPEAT_NOTICE if done.outcome.fault is None else ""),
-            error=done.outcome.fault,
-            digest=judged.digest,
-            cached=True,
+    """Gives the result of a call to those of the same message that are the same call; where it is in doubt, there is
+    one doubt to resolve, not several."""
+    outcome, events = done.outcome, list[ev.DurableEvent]()
+    for call, judged, twin in twins:
+        if twin != done.release.call.call.id:
+            continue
+        if outcome.fault is not None and outcome.fault.type == "uncertain":
+            events.append(finished_with(call, TWIN_IN_DOUBT, digest=judged.digest, target=judged.target))
+            continue
+        events.append(
+            ev.ToolCallFinished(
+                call_id=call.call.id,
+                index=call.index,
+                tool=judged.tool.name,
+                ok=outcome.fault is None,
+                content=outcome.content + (REPEAT_NOTICE if outcome.fault is None else ""),
+                error=outcome.fault,
+                digest=judged.digest,
+                cached=True,
+                target=judged.target,
+            )
         )
-        for call, judged, twin in twins
-        if twin == done.release.call.call.id
-    ]
     driver.session.stage(events, fact=True)
 
 
@@ -234,7 +256,7 @@ def _stage_outcome(driver: Driver, done: _Done) -> None:
     if outcome.whole is not None:
         data = outcome.whole.encode()
         name = content_hash(data, session.state.salt)
-        truncated, contents = ev.Truncation(len(outcome.whole), judged.tool.max_output, name), {name: data}
+        truncated, contents = ev.Truncation(len(outcome.whole), outcome.shown, name), {name: data}
     if outcome.fault is None and judged.tool.tier == "READ":
         reads, _ = _keys(judged)
         if truncated is None:

@@ -7,11 +7,13 @@ sentence; the caller appends them in the transaction that checks that state. Rep
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from . import events as ev
+from .codec import encode
 from .errors import Refused
 from .state import Call, State, digest_parts
 from .text import encodable
@@ -49,7 +51,7 @@ def decision(
     if always and (not approve or call.offer is None):
         raise Refused(f"Call {call_id} cannot be allowed in advance; answer this one question.")
     said = None if reason is None else encodable(reason)
-    edited = None if arguments is None else msgspec.json.encode(arguments).decode()
+    edited = None if arguments is None else _json(arguments)
     decided = ev.ApprovalDecided(
         call_id=call_id,
         digest=call.digest or "",
@@ -126,6 +128,22 @@ def queueing(state: State, queued: ev.MessageQueued) -> list[ev.DurableEvent]:
 def new_message_id() -> str:
     """Tells a queued message from every other one, also from one with the same words."""
     return "queued-" + secrets.token_hex(6)
+
+
+def check_text(events: Sequence[ev.DurableEvent]) -> None:
+    """Raises ``Refused`` for what somebody said that cannot be stored: it holds characters that are not text."""
+    try:
+        for event in events:
+            encode(event)
+    except UnicodeEncodeError:
+        raise Refused("What was given holds characters that are not text.") from None
+
+
+def _json(arguments: dict[str, Any]) -> str:
+    try:
+        return msgspec.json.encode(arguments).decode()
+    except (TypeError, ValueError, RecursionError):
+        raise Refused("The changed arguments cannot be written as JSON.") from None
 
 
 def _standing(call: Call) -> str:

@@ -7,7 +7,7 @@ same decisions later, whatever the defaults have become.
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from msgspec import Struct
 
@@ -60,15 +60,24 @@ class Price(Struct, frozen=True, kw_only=True):
         return Cost(amount, self.currency)
 
 
+Effect = Literal["deny", "ask", "allow"]
+Scope = Literal["user", "project", "session"]
+
+
 class Rule(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What somebody decided in advance about calls of certain tools. ``tool`` and ``target`` are shell patterns."""
 
-    effect: Literal["deny", "ask", "allow"]
+    effect: Effect
     tool: str
     target: str | None = None
-    scope: Literal["user", "project", "session"] = "user"
+    scope: Scope = "user"
     reason: str | None = None
     """Told to the model when the call is denied."""
+
+    def __post_init__(self) -> None:
+        for name, known in (("effect", get_args(Effect)), ("scope", get_args(Scope))):
+            if (value := getattr(self, name)) not in known:
+                raise ValueError(f"a rule with the {name} {value!r}; it is one of {', '.join(known)}")
 
 
 class LoopConfig(Struct, frozen=True, kw_only=True):

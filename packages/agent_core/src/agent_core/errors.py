@@ -5,7 +5,7 @@ Invariant: the message of each class is fit to be shown to a person as it stands
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -101,6 +101,8 @@ class ToolError(AgentError):
     def __init__(
         self, message: str, *, hint: str | None = None, type: ToolErrorType = "execution", retry: bool = False
     ) -> None:
+        if type not in get_args(ToolErrorType):
+            raise ValueError(f"{type!r} is no type of error of a tool")
         super().__init__(message)
         self.message = message
         self.hint = hint

@@ -13,6 +13,7 @@ import msgspec
 
 from . import events as ev
 from .context.tokens import estimate_message
+from .hidden_text import remove, removed_notice
 from .messages import Message
 from .state import Call, Contents, Entry, Repeat, Run, State, digest_parts, environment_of, result_digest
 from .text import clip
@@ -75,9 +76,14 @@ def closes_exchange(event: ev.AnyEvent) -> bool:
 
 def message_text(parts: tuple[ev.Part, ...], context: tuple[ev.Frozen, ...]) -> str:
     """What the model reads of a user message: the text, then what was frozen into it."""
-    text = "\n\n".join(part.text if isinstance(part, ev.TextPart) else f"[file: {part.name}]" for part in parts)
+    text = "\n\n".join(part.text if isinstance(part, ev.TextPart) else _file_named(part.name) for part in parts)
     frozen = "\n".join(f"[{item.kind}: {item.text}]" for item in context)
     return f"{text}\n\n{frozen}" if frozen else text
+
+
+def _file_named(name: str) -> str:
+    cleaned, removed = remove(name)
+    return f"[file: {cleaned}]" + (removed_notice(removed) if removed else "")
 
 
 def apply(state: State, item: ev.Recorded, contents: Contents, earlier: State | None = None) -> None:
@@ -248,8 +254,8 @@ def _call_finished(state: State, event: ev.ToolCallFinished, seq: int, item: ev.
     if run is None or not event.digest:
         return
     rules = run.rules(event.tool)
-    if event.ok and rules.untrusted:
-        state.untrusted_read = True
+    if rules.untrusted and (event.ok or call.attempts):
+        state.untrusted_read = True  # what outsiders wrote may stand in an error, too
     key, result = f"{event.tool}:{event.digest}", None
     if call.attempts or event.cached:
         result = result_digest(event.content)

@@ -133,18 +133,17 @@ def removed_notice(count: int) -> str:
     return f"\n[{count} invisible character{'s were' if count > 1 else ' was'} removed from this text.]"
 
 
-def remove_all(value: Any) -> Any:
-    """Plain data (dicts, lists, texts) with ``remove`` done to every text, keys as they are; the same object where
-    there was nothing to take out."""
+def remove_all(value: Any) -> tuple[Any, int]:
+    """``remove`` for every text in plain data (dicts, lists, texts); keys stay as they are."""
     if isinstance(value, str):
-        return remove(value)[0]
+        return remove(value)
     if isinstance(value, dict):
-        cleaned = {key: remove_all(item) for key, item in value.items()}
-        return value if all(cleaned[key] is value[key] for key in value) else cleaned
+        pairs = {key: remove_all(item) for key, item in value.items()}
+        return {key: item for key, (item, _) in pairs.items()}, sum(count for _, count in pairs.values())
     if isinstance(value, list):
         items = [remove_all(item) for item in value]
-        return value if all(one is other for one, other in zip(items, value, strict=True)) else items
-    return value
+        return [item for item, _ in items], sum(count for _, count in items)
+    return value, 0
 
 
 def _joins(held: str, before: str, following: str) -> bool:

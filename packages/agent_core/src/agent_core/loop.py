@@ -15,7 +15,7 @@ from typing import Any
 
 from . import events as ev
 from .branches import fork, roll_back
-from .commands import Outcome, decision, interruption, new_message_id, queueing, resolution, revocation
+from .commands import Outcome, check_text, decision, interruption, new_message_id, queueing, resolution, revocation
 from .config import LoopConfig, Price
 from .driver import Driver
 from .errors import Refused, StoreError
@@ -226,7 +226,12 @@ class AgentLoop:
         return session
 
     async def _command(self, session_id: str, events: Callable[[State], list[ev.DurableEvent]]) -> list[ev.Recorded]:
-        return await (await self._session(session_id)).command(events)
+        def checked(state: State) -> list[ev.DurableEvent]:
+            appended = events(state)
+            check_text(appended)
+            return appended
+
+        return await (await self._session(session_id)).command(checked)
 
     async def aclose(self) -> None:
         """Closes the model client and the store."""
@@ -295,6 +300,7 @@ class AgentLoop:
         state = session.state
         begins = ev.RunStarted(run_id=new_run_id(), by=by, environment=name, model=self.model.name, base_seq=state.seq)
         if started is not None and said is not None:
+            check_text([started, begins, said])
             session.stage([started, begins, said], contents=contents)
             return
         if plan is not None:
@@ -307,6 +313,7 @@ class AgentLoop:
             events = resumption(state, begins, self.clock())
         else:
             raise Refused(f"Another message was sent under the id {said.client_message_id!r} before.")
+        check_text(events)
         session.stage(events, contents=contents)
 
 
@@ -317,6 +324,8 @@ def _registry(tools: tuple[Tool, ...], known: Iterable[Tool], config: LoopConfig
     for rule in config.rules:
         if not set("*?[") & set(rule.tool) and not registry.knows(rule.tool):
             raise ValueError(f"the rule to {rule.effect} {rule.tool!r} names no tool")
+        if rule.target is not None and not registry.tells_target(rule.tool):
+            raise ValueError(f"the rule to {rule.effect} {rule.tool!r} is about targets, which that tool does not tell")
     if (reason := leaks(registry.rules, config.rules, private_data=config.private_data)) is not None:
         raise ValueError(reason)
     return registry

@@ -1,12 +1,15 @@
 """Whether a call may run: rules, tiers, standing grants and the suspicion that untrusted text raises.
 
 Invariant: pure. Deny beats ask beats grant, whatever scope each comes from; a DANGEROUS call is asked every time; a
-grant covers what the person saw when giving it (tool, target, arguments, limits, until then) and nothing wider.
+grant covers what the person saw when giving it (tool, target, arguments, limits, until then) and nothing wider. Where
+it cannot be told whether something holds, the careful answer is taken.
 """
 
 from __future__ import annotations
 
 import fnmatch
+import re
+import unicodedata
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
@@ -19,6 +22,8 @@ from .config import Rule, ToolRules
 from .state import State
 
 Why = Literal["tier", "rule", "egress"]
+_SETS = re.compile(r"\[[^\]]*\]")
+"""Sets of characters in a pattern."""
 
 
 class Verdict(Struct, frozen=True):
@@ -33,14 +38,14 @@ def standing(
     rules: tuple[Rule, ...], tool: str, tool_rules: ToolRules, target: str | None, *, untrusted_read: bool
 ) -> Verdict:
     """What rules and tiers alone say of a call; a grant may still turn an ``ask`` for the tier into a run."""
-    matching = [rule for rule in rules if _matches(rule, tool, target)]
-    denied = next((rule for rule in matching if rule.effect == "deny"), None)
+    about = [rule for rule in rules if _matches_tool(rule, tool)]
+    denied = next((rule for rule in about if rule.effect == "deny" and _may_match(rule, target)), None)
     if denied is not None:
         return Verdict("deny", "rule", denied)
-    asked = next((rule for rule in matching if rule.effect == "ask"), None)
+    asked = next((rule for rule in about if _asks(rule, target, tool_rules)), None)
     if asked is not None:
         return Verdict("ask", "rule", asked)
-    allowed = next((rule for rule in matching if rule.effect == "allow"), None)
+    allowed = next((rule for rule in about if rule.effect == "allow" and _matches_target(rule, target)), None)
     if tool_rules.egress and untrusted_read and not (allowed is not None and _names_targets(allowed)):
         return Verdict("ask", "egress")
     if tool_rules.tier == "READ":
@@ -56,19 +61,21 @@ def covering_grant(
     tool_rules: ToolRules,
     target: str | None,
     arguments: dict[str, Any],
+    varies: tuple[str, ...],
     measures: dict[str, Decimal],
     now: float,
 ) -> ev.TrustGranted | None:
-    """The standing grant that covers exactly this call, if there is one. Never for DANGEROUS."""
+    """The standing grant that covers exactly this call, if there is one: no argument but those in ``varies`` has
+    another value than it had then, or was not there. Never for DANGEROUS."""
     if tool_rules.tier != "WRITE":
         return None
     for grant in state.grants.values():
         if grant.tool != tool or grant.target != target or (grant.expires is not None and now >= grant.expires):
             continue
         same, most = grant.limits.get("same", {}), grant.limits.get("max", {})
-        if arguments_differ(same, arguments) or set(measures) != set(most):
+        if arguments_differ(same, arguments) or not set(arguments) - set(same) <= set(varies):
             continue
-        if all(measures[name] <= _decimal(most[name]) for name in measures):
+        if set(measures) == set(most) and all(_within(measures[name], most[name]) for name in measures):
             return grant
     return None
 
@@ -91,8 +98,9 @@ def offer(
 
 
 def arguments_differ(same: dict[str, Any], arguments: dict[str, Any]) -> bool:
-    """Whether one of the arguments that a grant fixes has another value."""
-    return any(name not in arguments or arguments[name] != value for name, value in same.items())
+    """Whether one of the arguments that a grant fixes has another value: another text, also where Python takes both
+    for equal (1 and true)."""
+    return any(name not in arguments or _json(arguments[name]) != _json(value) for name, value in same.items())
 
 
 def leaks(tools: Mapping[str, ToolRules], rules: tuple[Rule, ...], *, private_data: bool) -> str | None:
@@ -124,25 +132,48 @@ def parse_arguments(canonical: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _matches(rule: Rule, tool: str, target: str | None) -> bool:
-    return _matches_tool(rule, tool) and _matches_target(rule, target)
-
-
 def _matches_tool(rule: Rule, tool: str) -> bool:
     return fnmatch.fnmatchcase(tool, rule.tool)
 
 
 def _names_targets(rule: Rule) -> bool:
-    """Whether the rule holds for certain targets only, not for any that a model could think of."""
-    return rule.target is not None and rule.target.strip("*?") != ""
+    """Whether the rule holds for certain targets only, not for any that a model could think of: a pattern without a
+    letter or digit of its own names nothing."""
+    return rule.target is not None and any(map(str.isalnum, _SETS.sub("", rule.target)))
 
 
 def _matches_target(rule: Rule, target: str | None) -> bool:
     return rule.target is None or (target is not None and fnmatch.fnmatchcase(target, rule.target))
 
 
-def _decimal(value: Any) -> Decimal:
+def _may_match(rule: Rule, target: str | None) -> bool:
+    """Whether a rule that forbids or asks holds: also where the target is only written differently (case, width)."""
+    return _matches_target(rule, target) or (
+        rule.target is not None and target is not None and fnmatch.fnmatchcase(_plain(target), _plain(rule.target))
+    )
+
+
+def _asks(rule: Rule, target: str | None, tool_rules: ToolRules) -> bool:
+    """Whether the rule asks for a call: as one that asks, or as one that forbids targets where a call that can change
+    something does not say what it is about."""
+    if rule.effect == "allow":
+        return False
+    unknown = target is None and rule.target is not None and tool_rules.tier != "READ"
+    return unknown or (rule.effect == "ask" and _may_match(rule, target))
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold().strip()
+
+
+def _within(measure: Decimal, most: Any) -> bool:
+    """Whether an amount stays within a limit. An amount below zero goes the other way, so no limit was meant for it."""
     try:
-        return Decimal(str(value))
+        limit = Decimal(str(most))
     except InvalidOperation:
-        return Decimal("-Infinity")  # an unreadable limit covers nothing
+        return False
+    return measure.is_finite() and limit.is_finite() and 0 <= measure <= limit
+
+
+def _json(value: Any) -> bytes:
+    return msgspec.json.encode(value, order="sorted")

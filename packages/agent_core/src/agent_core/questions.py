@@ -14,6 +14,7 @@ from .asking import Shown, put
 from .errors import ToolError
 from .permission import Why
 from .state import Call, Run, State
+from .text import storable
 from .tools.admission import Release
 from .tools.faults import fault_of, finished_with, visible
 from .tools.registry import Judged
@@ -27,20 +28,22 @@ async def question(driver: Driver, run: Run, call: Call, judged: Judged, why: Wh
     """The question with its preview, and the answer at once where a grant or the configuration gives it; or the reason
     why it cannot be put."""
     tool, state, now = judged.tool, driver.session.state, driver.clock()
-    values = tool.bind(judged.values, tool_context(driver, state, call, "", 0))
+    context = tool_context(driver, state, call, "", 0)
+    values, again = tool.bind(judged.values, context), tool.bind(judged.values, context)
     try:
         async with asyncio.timeout(tool.timeout):
             preview = (
                 ev.Preview(f"{tool.name} {judged.arguments}") if tool.preview is None else await tool.preview(**values)
             )
-            versions = {} if tool.versions is None else await tool.versions(**values)
+            versions = {} if tool.versions is None else await tool.versions(**again)
+        shown = storable(Shown(preview, versions, tool.varies))
     except ToolError as error:
         return [finished_with(call, fault_of(error), digest=judged.digest)]
     except Exception as error:
         message = visible(f"What {tool.name} would change cannot be shown: {str(error) or type(error).__name__}.")
         fault = ev.Fault("execution", message, "Nothing was changed.")
         return [finished_with(call, fault, digest=judged.digest)]
-    return put(state, run, call, judged, why, Shown(preview, versions, tool.varies), now)
+    return put(state, run, call, judged, why, shown, now)
 
 
 async def still_holds(driver: Driver, release: Release) -> bool:
@@ -53,7 +56,8 @@ async def still_holds(driver: Driver, release: Release) -> bool:
     )
     try:
         async with asyncio.timeout(tool.timeout):
-            return await tool.versions(**values) == call.versions
+            shown = storable(Shown(ev.Preview(""), await tool.versions(**values)))
+        return shown.versions == call.versions
     except Exception:
         return False  # it cannot be told, so it is shown again
 

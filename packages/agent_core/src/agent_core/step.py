@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from . import events as ev
+from .codec import encode
 from .context.build import build_messages, request_tokens
 from .decide import CallModel
 from .errors import ModelError
@@ -31,7 +32,7 @@ from .messages import (
 )
 from .model.retry import delay
 from .state import Run
-from .text import encodable
+from .text import encodable, storable
 
 if TYPE_CHECKING:
     from .driver import Driver
@@ -131,11 +132,11 @@ class _Turn:
         """The whole answer, its calls under ids that no earlier call of the conversation has."""
         end = self.end
         assert end is not None, "only a complete stream makes a message"
-        return ev.AssistantMessage(
+        message = ev.AssistantMessage(
             step=step,
-            content=encodable("".join(self.text)) or None,
-            tool_calls=_unique(self.calls, taken),
-            reasoning=encodable("".join(self.reasoning)) or None,
+            content="".join(self.text) or None,
+            tool_calls=_unique([_readable(call) for call in self.calls], taken),
+            reasoning="".join(self.reasoning) or None,
             finish_reason=end.finish_reason,
             raw_finish_reason=end.raw_finish_reason,
             refusal=end.refusal,
@@ -145,6 +146,17 @@ class _Turn:
             time_to_first_token=self.first,
             duration=time.perf_counter() - self.began,
         )
+        try:
+            encode(message)
+        except UnicodeEncodeError:
+            return storable(message)
+        return message
+
+
+def _readable(call: ToolCall) -> ToolCall:
+    """The call; marked as broken where its arguments are no text, since what can be stored of them means another."""
+    same = encodable(call.arguments) == call.arguments
+    return call if same else msgspec.structs.replace(call, error="invalid_json")
 
 
 def _unique(calls: list[ToolCall], taken: set[str]) -> tuple[ToolCall, ...]:

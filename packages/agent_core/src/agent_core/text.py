@@ -6,6 +6,12 @@ stored.
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
+import msgspec
+
+S = TypeVar("S", bound=msgspec.Struct)
+
 REPEAT_NOTICE = "\n[The same call gave the same result just before; another one will be refused.]"
 
 _EDITED = "\n[A person changed the arguments before this call ran: "
@@ -29,6 +35,20 @@ def clip(text: str, keep: int, more: str = "") -> str:
     head = keep - tail
     notice = f"\n[... {len(text)} characters in all, {keep} shown: the first {head} and the last {tail}{more} ...]\n"
     return text[:head] + notice + (text[-tail:] if tail else "")
+
+
+def storable(value: S) -> S:
+    """The value with every text in it as ``encodable`` gives it. Raises ``msgspec.ValidationError`` where it could be
+    written but not be read again, since something in it is of another type than it should be."""
+    return msgspec.convert(_all_encodable(msgspec.to_builtins(value)), type(value))
+
+
+def _all_encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return encodable(value)
+    if isinstance(value, dict):
+        return {_all_encodable(key): _all_encodable(item) for key, item in value.items()}
+    return [_all_encodable(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def encodable(text: str) -> str:

@@ -68,6 +68,9 @@ DOUBT = ev.Fault(
     "A person has to look it up before anything is sent again.",
 )
 _USE_THAT = "Use the result of that call."
+TWIN_IN_DOUBT = ev.Fault(
+    "repeated_call", "The same call of this message was begun, and whether it took effect is not known.", _USE_THAT
+)
 
 
 class _Batch:
@@ -77,6 +80,7 @@ class _Batch:
         self.calls = run.calls
         self.same: dict[str, int] = {}
         self.released: dict[str, str] = {}
+        self.doubtful: set[str] = set()
         self.asked: set[str] = set()
         self.refused = dict(run.refused)
         self.ended = run.ending is not None
@@ -97,7 +101,7 @@ def idempotency_key(session_id: str, call: Call) -> str:
 
 def _admit_one(state: State, run: Run, call: Call, desk: Desk, batch: _Batch, admission: Admission) -> None:
     if call.attempts and call.status != "approved":
-        _admit_again(state, run, call, desk, admission)
+        _admit_again(state, run, call, desk, batch, admission)
         return
     if batch.ended:
         fault = ev.Fault("cancelled", "The run was ended by a guard before this call.")
@@ -128,6 +132,9 @@ def _admit_one(state: State, run: Run, call: Call, desk: Desk, batch: _Batch, ad
         fault = ev.Fault("repeated_call", "The same call of this message waits for a person already.", _USE_THAT)
         admission.events.append(finished_with(call, fault, digest=verdict.digest, target=target))
         return
+    if key in batch.doubtful:
+        admission.events.append(finished_with(call, TWIN_IN_DOUBT, digest=verdict.digest, target=target))
+        return
     if (twin := batch.released.get(key)) is not None:
         admission.twins.append((call, verdict, twin))
         return
@@ -144,7 +151,7 @@ def _admit_one(state: State, run: Run, call: Call, desk: Desk, batch: _Batch, ad
     admission.release.append(release)
 
 
-def _admit_again(state: State, run: Run, call: Call, desk: Desk, admission: Admission) -> None:
+def _admit_again(state: State, run: Run, call: Call, desk: Desk, batch: _Batch, admission: Admission) -> None:
     """A call that a crash left open: it may only run again as exactly what was begun, and where that is safe."""
     verdict = desk.judge(call.call)
     if isinstance(verdict, ev.Fault) or verdict.digest != call.digest:
@@ -155,7 +162,13 @@ def _admit_again(state: State, run: Run, call: Call, desk: Desk, admission: Admi
             admission.events.append(finished_with(call, verdict))
             return
     release = Release(call, verdict, call.attempts + 1, idempotency_key(state.session_id, call))
-    (admission.release if verdict.tool.repeatable else admission.doubtful).append(release)
+    key = f"{verdict.tool.name}:{verdict.digest}"
+    if verdict.tool.repeatable:
+        admission.release.append(release)
+        batch.released[key] = call.call.id
+    else:
+        admission.doubtful.append(release)
+        batch.doubtful.add(key)
 
 
 def _decided(call: Call, now: float) -> ev.Fault | None:

@@ -26,8 +26,8 @@ from pydantic import BaseModel
 
 from ..errors import ToolError
 from ..events import Fault
-from ..masking import NOTHING, Masker
 from ..hidden_text import remove, removed_notice
+from ..masking import NOTHING, Masker
 from ..text import clip, encodable
 from .faults import fault_content, fault_of, visible
 from .tool import Tier, Tool, ToolContext
@@ -86,6 +86,7 @@ async def run_call(
     content, removed = remove(part)
     if part is output and not removed:
         return Outcome(content, None, duration, attempts)
+    content = masker.text(content)  # a secret may come together where something was between its letters
     notice = removed_notice(removed) if removed else ""
     shown = min(len(output), tool.max_output) - removed
     return Outcome(content + notice, None, duration, attempts, output, shown)

@@ -11,7 +11,10 @@ from ..errors import ToolError
 from ..events import Fault, ToolCallFinished
 from ..hidden_text import remove, removed_notice
 from ..state import Call
-from ..text import encodable
+from ..text import clip, encodable
+
+LONGEST = 2000
+"""Characters of an error that a model is given."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -22,8 +25,8 @@ def fault_content(fault: Fault) -> str:
 
 
 def visible(text: str) -> str:
-    """Text by a tool as a model is given it: without what a person could not see, which is said."""
-    cleaned, removed = remove(encodable(text))
+    """Text by a tool, as a model is given it in an error: not without end, and without what a person could not see."""
+    cleaned, removed = remove(clip(encodable(text), LONGEST))
     return cleaned + removed_notice(removed) if removed else cleaned
 
 

@@ -32,6 +32,10 @@ class _Lock:
             self.writing = False
         else:
             self.readers -= 1
+        self.wake()
+
+    def wake(self) -> None:
+        """Lets in whoever is next and may."""
         while self.waiting:
             wants_to_write, future = self.waiting[0]
             if future.done():  # gave up waiting
@@ -76,6 +80,8 @@ class KeyLocks:
         except asyncio.CancelledError:
             if future.done() and not future.cancelled():  # it was given just now: hand it on
                 self._release(key, writes)
+            else:
+                lock.wake()  # who waited behind may be free to go
             raise
 
     def _release(self, key: str, writes: bool) -> None:

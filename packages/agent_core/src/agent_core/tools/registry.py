@@ -14,12 +14,13 @@ from msgspec import Struct
 
 from ..config import ToolRules
 from ..context.tokens import PER_MESSAGE, estimate_text
-from ..errors import ToolError
 from ..events import Fault
+from ..hidden_text import HIDDEN, remove, remove_all, removed_notice
 from ..masking import MARK
 from ..messages import ToolCall, ToolSchema
+from ..text import encodable
 from .canonical import canonical, digest
-from .schema import InvalidArguments
+from .faults import visible
 from .tool import Tier, Tool
 
 _ARGUMENT_FAULTS = {
@@ -53,9 +54,11 @@ class Registry:
         for tool in sorted(tools, key=lambda tool: tool.name):
             if tool.name in self._tools:
                 raise ValueError(f"two tools are named {tool.name!r}")
+            if HIDDEN.search(tool.name) or _hidden_names(tool.arguments.schema):
+                raise ValueError(f"the name of the tool {tool.name!a} or of one of its arguments is not all visible")
             self._tools[tool.name] = tool
         self._known = {tool.name: tool for tool in known} | self._tools
-        self.schemas: tuple[ToolSchema, ...] = tuple(tool.schema for tool in self._tools.values())
+        self.schemas: tuple[ToolSchema, ...] = tuple(_visible(tool.schema) for tool in self._tools.values())
         self.rules: dict[str, ToolRules] = {
             tool.name: ToolRules(tool.tier.value, tool.repeatable, tool.egress, tool.untrusted)
             for tool in self._tools.values()
@@ -72,6 +75,10 @@ class Registry:
     def knows(self, name: str) -> bool:
         """Whether there is such a tool, offered or not."""
         return name in self._known
+
+    def tells_target(self, name: str) -> bool:
+        """Whether calls of this tool can say what they are about; of what is no tool, that is not known."""
+        return name not in self._known or self._known[name].target is not None
 
     def corrected(self, call: ToolCall) -> ToolCall:
         """The call under the name that is clearly meant, or as it is.
@@ -97,7 +104,7 @@ class Registry:
             return Fault("unknown_tool", f"There is no tool {call.name!r}.", self._nearest(call.name))
         try:
             raw = msgspec.json.decode(call.arguments or "{}")
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, ValueError, RecursionError):
             message, hint = _ARGUMENT_FAULTS["invalid_json"]
             return Fault("validation", message, hint)
         if not isinstance(raw, dict):
@@ -105,23 +112,36 @@ class Registry:
             return Fault("validation", message, hint)
         try:
             values = tool.arguments.validate(raw)
-        except InvalidArguments as error:
-            return Fault("validation", f"The arguments do not fit: {error}.", f"See the schema of {tool.name}.")
-        text = canonical(tool.arguments.dump(values))
+            text = canonical(tool.arguments.dump(values))
+            target = None if tool.target is None else tool.target(**tool.own(values))
+        except Exception as error:  # a validator or a target is the tool's own code
+            said = str(error) or type(error).__name__
+            return Fault("validation", visible(f"The arguments do not fit: {said}."), f"See the schema of {tool.name}.")
         if MARK in text:
             message = f"The arguments hold {MARK}, which stands for something that nobody is shown."
             return Fault("validation", message, "Leave it out: secrets are part of the set-up, never of a call.")
-        try:
-            target = None if tool.target is None else tool.target(**values)
-        except (ToolError, ValueError, LookupError) as error:
-            return Fault("validation", f"The arguments do not fit: {error}.", f"See the schema of {tool.name}.")
-        return Judged(tool, values, text, digest(text), target)
+        return Judged(tool, values, text, digest(text), None if target is None else encodable(str(target)))
 
     def _nearest(self, name: str) -> str:
         close = difflib.get_close_matches(name, self._tools, n=3, cutoff=0.5)
         if close:
             return f"Did you mean {' or '.join(close)}?"
         return f"The tools are: {', '.join(self._tools) or 'none'}."
+
+
+def _visible(schema: ToolSchema) -> ToolSchema:
+    """What the model is told of a tool, without what a person could not see in it."""
+    description, removed = remove(schema.description)
+    parameters, more = remove_all(schema.parameters)
+    if not removed + more:
+        return schema
+    return ToolSchema(schema.name, description + removed_notice(removed + more), parameters)
+
+
+def _hidden_names(schema: Any) -> bool:
+    if isinstance(schema, dict):
+        return any(HIDDEN.search(str(key)) is not None or _hidden_names(item) for key, item in schema.items())
+    return isinstance(schema, list) and any(map(_hidden_names, schema))
 
 
 def one_slip(written: str, meant: str) -> bool:

@@ -6,9 +6,12 @@ the function itself only does the work.
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Literal, overload
 
@@ -18,6 +21,7 @@ from ..events import Preview
 from ..messages import ToolSchema
 from .schema import Arguments, arguments_from_schema, arguments_from_signature
 
+_UNCHANGING = frozenset({str, int, float, bool, type(None), Decimal, date})
 Progress = Callable[[str, float | None], None]
 
 
@@ -109,6 +113,9 @@ class Tool:
     """From the arguments and the result: the call that undoes it, or None when it cannot be undone."""
     context_parameter: str | None = field(default=None)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tier", Tier(self.tier))  # raises ValueError for what is no tier
+
     @property
     def repeatable(self) -> bool:
         """Running it twice with one key has one effect."""
@@ -121,7 +128,12 @@ class Tool:
 
     def bind(self, values: dict[str, Any], context: ToolContext) -> dict[str, Any]:
         """The keyword arguments for the function and for its companions (preview, versions, reconcile)."""
-        return values if self.context_parameter is None else {**values, self.context_parameter: context}
+        own = self.own(values)
+        return own if self.context_parameter is None else {**own, self.context_parameter: context}
+
+    def own(self, values: dict[str, Any]) -> dict[str, Any]:
+        """The arguments as the receiver's own: whatever it does to them, the next one gets what was judged."""
+        return {name: value if type(value) in _UNCHANGING else copy.deepcopy(value) for name, value in values.items()}
 
     def with_preview(self, preview: Previewer) -> Tool:
         """The same tool with a preview of its effect."""

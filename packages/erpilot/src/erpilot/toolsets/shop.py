@@ -60,7 +60,7 @@ def _next(offset: int, shown: int, total: int) -> int | None:
 
 
 def _reading_goods(backend: ErpBackend) -> list[Tool]:
-    @tool(max_output=MAX_OUTPUT, backend=BACKEND, reads=_reads("products", "stock"))
+    @tool(max_output=MAX_OUTPUT, backend=BACKEND, untrusted=True, reads=_reads("products", "stock"))
     async def find_products(
         query: Query = "",
         barcode: Text = None,
@@ -82,7 +82,7 @@ def _reading_goods(backend: ErpBackend) -> list[Tool]:
             following = _next(offset, len(found.hits), found.total_count)
             return answers.product_matches(asked, found, levels, following, stamp(backend.now()))
 
-    @tool(max_output=MAX_OUTPUT, backend=BACKEND, reads=_reads("products", "stock"))
+    @tool(max_output=MAX_OUTPUT, backend=BACKEND, untrusted=True, reads=_reads("products", "stock"))
     async def check_stock(
         skus: Skus,
         quantities: Quantities = None,
@@ -122,7 +122,7 @@ def _reading_goods(backend: ErpBackend) -> list[Tool]:
             unknown = [r.NotFound(asked=text, nearest=list(error.nearest)) for text, error in missing]
             return r.StockReport(products=lines, not_found=unknown, by_date=by_date, as_of=stamp(now))
 
-    @tool(max_output=MAX_OUTPUT, backend=BACKEND, reads=_reads("products", "prices", "customers"))
+    @tool(max_output=MAX_OUTPUT, backend=BACKEND, untrusted=True, reads=_reads("products", "prices", "customers"))
     async def get_price(
         lines: Lines, customer: Text = None, price_list: Text = None, date: Day = None
     ) -> r.PriceReport:
@@ -140,7 +140,7 @@ def _reading_goods(backend: ErpBackend) -> list[Tool]:
 
 
 def _reading_trade(backend: ErpBackend) -> list[Tool]:
-    @tool(max_output=MAX_OUTPUT, backend=BACKEND, reads=_reads("customers"))
+    @tool(max_output=MAX_OUTPUT, backend=BACKEND, untrusted=True, reads=_reads("customers"))
     async def find_customers(query: Query, limit: Limit = 5, offset: Offset = 0) -> r.CustomerMatches:
         """Find customers by id, name or short name. `decided`: the first candidate alone is meant; else ask."""
         with answering():
@@ -149,7 +149,7 @@ def _reading_trade(backend: ErpBackend) -> list[Tool]:
             lists = await backend.price_lists()
             return answers.customer_matches(query, found, lists, following, stamp(backend.now()))
 
-    @tool(max_output=MAX_OUTPUT, backend=BACKEND, reads=_reads("documents", "customers", "products"))
+    @tool(max_output=MAX_OUTPUT, backend=BACKEND, untrusted=True, reads=_reads("documents", "customers", "products"))
     async def find_orders(
         kind: Kind = None,
         customer: Text = None,
@@ -177,7 +177,7 @@ def _reading_trade(backend: ErpBackend) -> list[Tool]:
             following = _next(offset, len(page.orders), page.total_count)
             return answers.order_page(page, following, stamp(backend.now()))
 
-    @tool(max_output=MAX_OUTPUT, backend=BACKEND, reads=_reads("documents"))
+    @tool(max_output=MAX_OUTPUT, backend=BACKEND, untrusted=True, reads=_reads("documents"))
     async def get_order(
         number: Annotated[Written, Field(description="123 or SO-2026-0123")],
         kind: Kind = None,
@@ -192,7 +192,9 @@ def _reading_trade(backend: ErpBackend) -> list[Tool]:
 
 
 def _quoting(backend: ErpBackend) -> list[Tool]:
-    @tool(max_output=MAX_OUTPUT, backend=BACKEND, reads=_reads("products", "stock", "prices", "customers"))
+    @tool(
+        max_output=MAX_OUTPUT, backend=BACKEND, untrusted=True, reads=_reads("products", "stock", "prices", "customers")
+    )
     async def preview_quote(
         lines: Lines, customer: Text = None, discount_percent: Percent = "0", valid_days: int = 7
     ) -> r.QuotePreview:
