@@ -17,6 +17,9 @@ from ..errors import StoreError
 from . import table
 from .table import SPAN
 
+PATIENCE = 10.0
+"""Seconds that other programs are waited for."""
+
 
 class _Request(msgspec.Struct):
     """As much of a ``StepStarted`` as names the messages of its request."""
@@ -69,7 +72,7 @@ def leave_no_residue(path: Path) -> None:
     Raises ``StoreError`` when another program keeps it from doing so; erasing again then finishes it.
     """
     try:
-        with closing(sqlite3.connect(path, timeout=10.0, isolation_level=None)) as db:
+        with closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as db:
             db.execute("VACUUM")
             busy = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
     except sqlite3.Error as error:

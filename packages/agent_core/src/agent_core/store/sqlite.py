@@ -44,6 +44,8 @@ class SqliteStore:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._worker = SqliteWorker(self.path, lambda: open_database(self.path))
+        self._given_up: set[tuple[str, int]] = set()
+        """Leases that could not be given back (the disk was full): this process holds them no more."""
 
     async def append(
         self,
@@ -194,7 +196,8 @@ class SqliteStore:
             generation, current, until, erased_at, head = row
             if erased_at is not None:
                 raise Erased(session_id, head)
-            if current is not None and time.time() < until and not is_dead(current):
+            held = current is not None and time.time() < until and (session_id, generation) not in self._given_up
+            if held and not is_dead(current):
                 raise Busy(session_id, describe(current))
             update = "UPDATE sessions SET generation = ?, holder = ?, held_until = ? WHERE id = ?"
             db.execute(update, (generation + 1, holder, time.time() + seconds, session_id))
@@ -216,7 +219,11 @@ class SqliteStore:
             if row is not None:
                 db.execute(table.RELEASE, (row[0], lease.generation))
 
-        await self._worker.write(job)
+        try:
+            await self._worker.write(job)
+        except StoreError:
+            self._given_up.add((lease.session_id, lease.generation))
+            raise
 
     async def verify(self, session_id: str, *, against: Head | None = None) -> Verified:
         query = "SELECT head, head_hash FROM sessions WHERE id = ?"
