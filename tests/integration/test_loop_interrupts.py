@@ -69,7 +69,8 @@ async def test_an_interrupt_in_mid_stream_ends_the_run_without_the_partial_text(
         if isinstance(item.event, TextDelta) and len(of_type(items, TextDelta)) == 3:
             assert await loop.interrupt(item.session_id, by="me", where="mid stream")
             assert not await loop.interrupt(item.session_id), "once is enough"
-    assert types(items)[-2:] == ["RunInterrupted", "LoopEnd"]
+    assert types(items)[-3:] == ["RunInterrupted", "StepEnd", "LoopEnd"]
+    assert of_type(items, ev.StepEnd)[0].outcome == "interrupted"
     assert (end_of(items).reason, end_of(items).completed) == ("interrupted", False)
     assert of_type(items, ev.AssistantMessage) == []
     after = await collect(loop.run("and now?", items[0].session_id))

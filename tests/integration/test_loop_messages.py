@@ -183,17 +183,17 @@ async def test_waits_between_attempts_are_kept_and_can_be_interrupted() -> None:
     await check_session(loop, items[0].session_id, model)
 
 
-async def test_a_program_error_in_the_model_client_passes_through_and_the_session_goes_on() -> None:
+async def test_a_program_error_in_the_model_client_ends_the_run_in_one_sentence_and_the_session_goes_on() -> None:
     def broken(messages: Any) -> Any:
         raise ZeroDivisionError("a bug")
 
     loop, model = loop_over(broken, "fine")
-    with pytest.raises(ZeroDivisionError):
-        await collect(loop.run("go"))
-    (info,) = await loop.store.sessions()
-    after = await collect(loop.resume(info.session_id))
+    items = await collect(loop.run("go"))
+    assert (end_of(items).reason, end_of(items).message) == ("model_error", "The model client failed: a bug.")
+    assert of_type(items, ev.StepEnd)[-1].outcome == "failed"
+    after = await collect(loop.resume(items[0].session_id))
     assert end_of(after).completed
-    await check_session(loop, info.session_id, model)
+    await check_session(loop, items[0].session_id, model)
 
 
 # --- long conversations

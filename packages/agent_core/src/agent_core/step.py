@@ -7,6 +7,7 @@ anybody.
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -18,8 +19,9 @@ from . import events as ev
 from .codec import encode
 from .context.build import build_messages, request_tokens
 from .decide import CallModel
-from .errors import ModelError
+from .errors import AgentError, ModelError
 from .failpoint import failpoint
+from .interrupt import Stopped
 from .messages import (
     Message,
     ModelEvent,
@@ -36,6 +38,9 @@ from .text import encodable, storable
 
 if TYPE_CHECKING:
     from .driver import Driver
+
+
+_logger = logging.getLogger(__name__)
 
 
 async def take_step(driver: Driver, action: CallModel) -> AsyncGenerator[ev.Recorded]:
@@ -72,10 +77,16 @@ async def take_step(driver: Driver, action: CallModel) -> AsyncGenerator[ev.Reco
                 await stream.aclose()
         if turn.end is None:
             raise ModelError("stream_truncated", "The model's answer broke off before its end.", retryable=True)
-    except ModelError as error:
+    except (Stopped, GeneratorExit, asyncio.CancelledError):
+        session.stage([ev.StepEnd(step=action.step, outcome="interrupted")], fact=True)
+        raise
+    except Exception as caught:
+        error = _as_model_error(caught)
         if turn.visible:
             yield driver.shown(TextWithdrawn(error.kind))
-        session.stage([_failed(driver, action, run, error, turn.visible)], fact=True)
+        failed = _failed(driver, action, run, error, turn.visible)
+        over = () if failed.wait is not None else (ev.StepEnd(step=action.step, outcome="failed"),)
+        session.stage([failed, *over], fact=True)
         return
     taken = {call.call.id for entry in session.state.entries for call in entry.calls}
     turn.calls = [driver.registry.corrected(call) for call in turn.calls]
@@ -169,6 +180,16 @@ def _unique(calls: list[ToolCall], taken: set[str]) -> tuple[ToolCall, ...]:
         taken.add(name)
         unique.append(call if name == call.id else msgspec.structs.replace(call, id=name))
     return tuple(unique)
+
+
+def _as_model_error(error: Exception) -> ModelError:
+    """What a client raised, as an error of the model; what the runtime itself refuses passes through."""
+    if isinstance(error, ModelError):
+        return error
+    if isinstance(error, AgentError):
+        raise error
+    _logger.warning("the model client failed", exc_info=error)
+    return ModelError("stream_error", f"The model client failed: {encodable(str(error)) or type(error).__name__}.")
 
 
 def _failed(driver: Driver, action: CallModel, run: Run, error: ModelError, shown: bool) -> ev.ModelAttemptFailed:

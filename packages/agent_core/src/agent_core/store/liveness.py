@@ -1,7 +1,7 @@
 """Who holds a lease, and whether that process is still alive.
 
-Invariant: a process is taken for dead only when that is certain: same machine and boot, and no process of that number
-started at that time.
+Invariant: a process is taken for dead only when that is certain: same machine, same boot, same view of processes, and
+no process of that number that started at that time.
 """
 
 from __future__ import annotations
@@ -9,15 +9,18 @@ from __future__ import annotations
 import functools
 import os
 import socket
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 
 class Holder(Struct, frozen=True):
-    """A process: ``started`` (Unix seconds) tells it from a later one of the same number."""
+    """A process. ``place`` tells machines, boots and containers apart; ``started`` tells it from a later process of
+    the same number (clock ticks since the boot where the system has them, else Unix seconds).
+    """
 
-    host: str
+    place: str
     pid: int
     started: float
 
@@ -27,10 +30,39 @@ class Holder(Struct, frozen=True):
 
 
 @functools.cache
-def _holder_of(pid: int) -> Holder:
+def _place() -> str:
+    parts = [socket.gethostname()]
+    try:
+        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
+        parts.append(os.readlink("/proc/self/ns/pid"))
+    except OSError:
+        pass  # no such thing on this system: the name of the machine has to do
+    return " ".join(parts)
+
+
+def _started(pid: int) -> float | None:
+    """When the process began; None when there is none, or only what is left of it."""
+    try:
+        # Field 22; the name before it is in parentheses and may hold anything.
+        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        return None if fields[0] in "ZX" else float(fields[19])
+    except FileNotFoundError:
+        if Path("/proc/self/stat").exists():
+            return None
+    except ProcessLookupError:
+        return None
     import psutil
 
-    return Holder(socket.gethostname(), pid, psutil.Process(pid).create_time())
+    try:
+        process = psutil.Process(pid)
+        return None if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
+    except psutil.NoSuchProcess:
+        return None
+
+
+@functools.cache
+def _holder_of(pid: int) -> Holder:
+    return Holder(_place(), pid, _started(pid) or 0.0)
 
 
 def this_process() -> Holder:
@@ -40,21 +72,17 @@ def this_process() -> Holder:
 
 def is_dead(text: str) -> bool:
     """Whether the process that wrote ``text`` is certainly gone."""
-    import psutil
-
     try:
         holder = msgspec.json.decode(text, type=Holder)
     except msgspec.MsgspecError:
         return False
-    if holder.host != socket.gethostname():
+    if holder.place != _place():
         return False
     try:
-        process = psutil.Process(holder.pid)
-        return abs(process.create_time() - holder.started) > 1.0 or process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
-    except psutil.Error:
+        started = _started(holder.pid)
+    except (OSError, ValueError, IndexError):
         return False
+    return started is None or abs(started - holder.started) > 1.0
 
 
 def describe(text: str) -> str:
@@ -63,4 +91,5 @@ def describe(text: str) -> str:
         holder = msgspec.json.decode(text, type=Holder)
     except msgspec.MsgspecError:
         return "another process"
-    return f"process {holder.pid}" + ("" if holder.host == socket.gethostname() else f" on {holder.host}")
+    host = holder.place.partition(" ")[0]
+    return f"process {holder.pid}" + ("" if host == socket.gethostname() else f" on {host}")

@@ -54,6 +54,8 @@ class SqliteWorker:
         """Held while a batch runs."""
         self._db: sqlite3.Connection | None = None
         self._thread: ThreadPoolExecutor | None = None
+        self._patient: bool | None = None
+        """Whether the connection waits for other programs now."""
         self._average = _QUICK * 2
         """Seconds per batch of writes, lately. The first batches run in the thread."""
 
@@ -131,14 +133,16 @@ class SqliteWorker:
         self._serve()
         if self._db is not None:
             self._db.close()
-            self._db = None
+            self._db, self._patient = None, None
 
     def _run_batch(self, db: sqlite3.Connection, batch: list[_Job], *, patient: bool) -> bool:
         """Runs the jobs; False, with nothing done, when another program holds the file and ``patient`` is not set."""
         writes = [job for job in batch if job.writes]
+        if patient is not self._patient:
+            db.execute(f"PRAGMA busy_timeout = {_BUSY if patient else 0}")
+            self._patient = patient
         if writes:
             began = time.perf_counter()
-            db.execute(f"PRAGMA busy_timeout = {_BUSY if patient else 0}")
             if not self._transaction(db, writes, patient):
                 if not patient and any(isinstance(job.error, _Locked) for job in writes):
                     for job in writes:
