@@ -23,9 +23,10 @@ from ..events import Change, Preview
 from ..failpoint import failpoint
 from ..tools.tool import Tier, Tool, ToolContext, tool
 
-Trouble = Literal["hang", "drop_reply", "error_500"]
+Trouble = Literal["hang", "drop_reply", "error_500", "late", "kept_500"]
 """What the next request meets: no answer for an hour and no effect; the effect but no answer (the connection breaks); a
-server error before the effect."""
+server error before the effect; the effect after ``late`` seconds, whether somebody still waits or not; a server error
+that is kept and given again to every request with the same key."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS effects (place INTEGER PRIMARY KEY, key TEXT, tool TEXT, arguments TEXT, at REAL);
@@ -33,6 +34,7 @@ CREATE TABLE IF NOT EXISTS requests (
     place INTEGER PRIMARY KEY, key TEXT, tool TEXT, arguments TEXT, attempt INTEGER, began REAL, ended REAL
 );
 CREATE TABLE IF NOT EXISTS troubles (place INTEGER PRIMARY KEY, tool TEXT, kind TEXT);
+CREATE TABLE IF NOT EXISTS kept_errors (key TEXT PRIMARY KEY);
 """
 
 
@@ -60,13 +62,21 @@ class ErpDouble:
     """``knows_keys``: a repeated idempotency key gives the first answer and no second effect.
 
     ``strict_keys``: a known key that comes with other arguments is refused. ``pace``: seconds each request takes.
+    ``late``: seconds after which an effect comes that was delayed.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, knows_keys: bool = True, strict_keys: bool = True, pace: float = 0.0
+        self,
+        path: str | os.PathLike[str],
+        *,
+        knows_keys: bool = True,
+        strict_keys: bool = True,
+        pace: float = 0.0,
+        late: float = 0.1,
     ) -> None:
         self.path = Path(path)
-        self.knows_keys, self.strict_keys, self.pace = knows_keys, strict_keys, pace
+        self.knows_keys, self.strict_keys, self.pace, self.late = knows_keys, strict_keys, pace, late
+        self._delayed: set[asyncio.Task[int]] = set()
         with self._open() as db:
             db.executescript(_SCHEMA)
 
@@ -132,6 +142,11 @@ class ErpDouble:
         """Number of the effect in the ledger."""
         text = _text(arguments)
         place, trouble = self._arrived(name, text, ctx)
+        if trouble == "kept_500" or self._keeps_error(ctx.idempotency_key):
+            self._keep_error(ctx.idempotency_key)
+            raise RuntimeError("the ERP answered 500")
+        if trouble == "late":
+            return await asyncio.shield(self._later(name, text, ctx.idempotency_key))
         await self._suffer(trouble)
         entry = self._commit(name, text, ctx.idempotency_key)
         failpoint("erp_applied", name)
@@ -156,6 +171,28 @@ class ErpDouble:
         await asyncio.sleep(3600.0 if trouble == "hang" else self.pace)
         if trouble == "error_500":
             raise RuntimeError("the ERP answered 500")
+
+    async def settled(self) -> None:
+        """Waits for the effects that are delayed in this process."""
+        await asyncio.gather(*self._delayed, return_exceptions=True)
+
+    def _later(self, name: str, text: str, key: str) -> asyncio.Task[int]:
+        async def work() -> int:
+            await asyncio.sleep(self.late)
+            return self._commit(name, text, key)
+
+        task = asyncio.create_task(work())
+        self._delayed.add(task)
+        task.add_done_callback(self._delayed.discard)
+        return task
+
+    def _keeps_error(self, key: str) -> bool:
+        with self._open() as db:
+            return db.execute("SELECT 1 FROM kept_errors WHERE key = ?", (key,)).fetchone() is not None
+
+    def _keep_error(self, key: str) -> None:
+        with self._open() as db:
+            db.execute("INSERT OR IGNORE INTO kept_errors VALUES (?)", (key,))
 
     def _commit(self, name: str, arguments: str, key: str) -> int:
         with self._open() as db:

@@ -157,6 +157,8 @@ def _admit_again(state: State, run: Run, call: Call, desk: Desk, batch: _Batch, 
     if isinstance(verdict, ev.Fault) or verdict.digest != call.digest:
         if run.rules(call.call.name).tier != "READ":
             admission.events.append(finished_with(call, DOUBT, digest=call.digest or ""))
+            if not isinstance(verdict, ev.Fault):
+                batch.doubtful.add(f"{verdict.tool.name}:{verdict.digest}")
             return
         if isinstance(verdict, ev.Fault):
             admission.events.append(finished_with(call, verdict))
