@@ -11,7 +11,7 @@ clock is held to both.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -84,24 +84,42 @@ def redecide(
     cut: bool = False,
 ) -> list[Difference]:
     """Every difference, in the order of the log. ``config`` and ``price``: what if these had held (a permission policy,
-    limits, a price table)? Then what they change is what differs. ``cut``: the log goes on behind ``items``, so what
-    was decided together with its last events is not held against them.
+    limits, a price table)? Then what they change is what differs. ``cut``: the log goes on behind ``items``. Where
+    a log was cut or a fork branched off, what was decided in one with the last events is not there, so these are not
+    held to it.
 
     Raises ``Refused`` when something that the decisions depended on is not there any more.
     """
     log = [item for item in items if item.seq is not None]
-    differences = _Decider(log, contents, config, price).run()
-    known = _known_whole(log) if cut else len(log)
-    return [one for one in differences if known == len(log) or one.seq < (log[known].seq or 0)]
+    torn = {seq for end in _ends(log, cut) for seq in _decided_together(log, end)}
+    return [one for one in _Decider(log, contents, config, price).run() if one.seq not in torn]
 
 
-def _known_whole(log: Sequence[ev.Recorded]) -> int:
-    """How many events stand before the last ones that were decided together."""
-    together = (ev.ToolCallFinished, ev.ToolCallStarted, ev.GuardTripped, ev.ApprovalRequested, ev.ApprovalDecided)
-    known = len(log)
-    while known and isinstance(log[known - 1].event, (*together, ev.LoopEnd, ev.RunStarted)):
-        known -= 1
-    return known
+def _ends(log: Sequence[ev.Recorded], cut: bool) -> Iterator[int]:
+    """Places behind which the log went on otherwise than here: where a fork branched off, and where it was cut."""
+    for place, item in enumerate(log):
+        if isinstance(item.event, ev.SessionStarted) and item.event.parent is not None:
+            yield place
+    if cut:
+        yield len(log)
+
+
+def _decided_together(log: Sequence[ev.Recorded], end: int) -> Iterator[int]:
+    """The last events before ``end`` that may have been decided in one with what is not there."""
+    while end and isinstance(log[end - 1].event, _TOGETHER):
+        end -= 1
+        yield log[end].seq or 0
+
+
+_TOGETHER = (
+    ev.ToolCallFinished,
+    ev.ToolCallStarted,
+    ev.GuardTripped,
+    ev.ApprovalRequested,
+    ev.ApprovalDecided,
+    ev.LoopEnd,
+    ev.RunStarted,
+)
 
 
 class _Decider:
