@@ -47,13 +47,15 @@ class RequestBuilder:
     ) -> None:
         self._model, self._wire_model, self._registry = model, wire_model, registry
         self._options, self._salt = options, salt
-        self._rendered: dict[int, tuple[Message, bytes, str]] = {}
         self._stored: set[str] = set()
         self.forget()
 
     def forget(self) -> None:
         """Renders everything anew: the client has learnt something about its endpoint."""
-        self._rendered.clear()
+        self._messages: list[Message] = []
+        """Of the last request; ``_rendered`` and ``_names`` belong to them, one by one."""
+        self._rendered: list[bytes] = []
+        self._names: list[str] = []
         schemas = self._registry.schemas
         if self._wire_model is not None:
             self._render = self._wire_model.render_message
@@ -75,20 +77,9 @@ class RequestBuilder:
         """The request, its manifest, and the contents to store with it."""
         if self._wire_model is not None:
             messages = self._wire_model.prepare(messages)
-        rendered, names = [], []
-        contents: dict[str, bytes] = {}
-        kept: dict[int, tuple[Message, bytes, str]] = {}
-        for message in messages:
-            known = self._rendered.get(id(message))
-            if known is None or known[0] is not message:
-                data = self._render(message)
-                known = (message, data, content_hash(data, self._salt))
-            kept[id(message)] = known
-            rendered.append(known[1])
-            names.append(known[2])
-            if known[2] not in self._stored:
-                contents[known[2]] = known[1]
-        self._rendered = kept
+        self._render_new(list(messages))
+        names, stored = self._names, self._stored
+        contents = {name: data for name, data in zip(names, self._rendered, strict=True) if name not in stored}
         for name, data in (
             (self._frame_name, self._frame_data),
             (self._tools_name, self.tools),
@@ -105,7 +96,17 @@ class RequestBuilder:
             base=state.manifest_seq if extends else None,
             form=self._form_name,
         )
-        return Wire(self.frame, tuple(rendered), self.tools), manifest, contents
+        return Wire(self.frame, tuple(self._rendered), self.tools), manifest, contents
+
+    def _render_new(self, messages: list[Message]) -> None:
+        """Renders what follows the last request; everything, where the messages do not begin with those of it."""
+        if messages[: len(self._messages)] != self._messages:
+            self._rendered, self._names = [], []
+        for message in messages[len(self._rendered) :]:
+            data = self._render(message)
+            self._rendered.append(data)
+            self._names.append(content_hash(data, self._salt))
+        self._messages = messages
 
     def sent(self, contents: Iterable[str]) -> None:
         """These contents are stored now."""

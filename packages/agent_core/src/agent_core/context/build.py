@@ -51,9 +51,19 @@ def _system_message(text: str) -> Message:
     return Message("system", text)  # one object for one text, so that it is rendered once
 
 
+@functools.lru_cache(maxsize=64)
+def _system_tokens(text: str) -> int:
+    return estimate_text(text)
+
+
 def request_tokens(state: State, system_prompt: str, tool_tokens: int) -> int:
     """Estimated tokens of the next request."""
-    return _fixed_tokens(state, system_prompt, tool_tokens) + sum(entry_tokens(entry) for entry in state.entries)
+    total = _fixed_tokens(state, system_prompt, tool_tokens)
+    for entry in state.entries:
+        total += entry.tokens
+        for call in entry.calls:
+            total += call.tokens
+    return total
 
 
 def entry_tokens(entry: Entry) -> int:
@@ -110,7 +120,7 @@ def _dropping(state: State, policy: ContextPolicy, system_prompt: str, tool_toke
 
 
 def _fixed_tokens(state: State, system_prompt: str, tool_tokens: int) -> int:
-    return PER_MESSAGE + estimate_text(_system(state, system_prompt)) + tool_tokens
+    return PER_MESSAGE + _system_tokens(_system(state, system_prompt)) + tool_tokens
 
 
 def _texts(entry: Entry) -> list[str]:
