@@ -33,6 +33,15 @@ class SseReader:
 
     def feed(self, data: bytes) -> list[Payload]:
         """The events completed by ``data``."""
+        if (
+            data.startswith(b"data: ")
+            and data.endswith(b"\n\n")
+            and data.count(b"\n") == 2
+            and not self._pending
+            and b"\r" not in data
+        ):  # one event of one line, whole: what an endpoint sends that flushes each event
+            self._after_cr = False
+            return [data[6:-2]]
         if self._after_cr and data.startswith(b"\n"):
             data = data[1:]
             self._after_cr = False
