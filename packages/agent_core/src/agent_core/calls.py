@@ -106,15 +106,17 @@ async def _run(
     try:
         while open_count:
             item = await driver.gate.wait(items.get())
-            if isinstance(item, BaseException):
-                raise item  # no tool's fault: those are outcomes
-            if isinstance(item, ev.ToolProgress):
+            if not isinstance(item, _Done):
+                for recorded in await driver.session.flush_facts():
+                    yield recorded
+                if isinstance(item, BaseException):
+                    raise item  # no tool's fault: those are outcomes
                 yield driver.shown(driver.masker.value(item))
                 continue
             open_count -= 1
             _stage_outcome(driver, item)
             _stage_twins(driver, item, twins)
-            if open_count:
+            if open_count and items.empty():  # what has ended by now as well shares the append
                 for recorded in await driver.session.flush_facts():
                     yield recorded
                 if (run := driver.session.state.run) is None or run.interrupted:
