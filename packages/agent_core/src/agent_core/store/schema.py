@@ -47,7 +47,7 @@ STEPS: Sequence[str] = (
         hash TEXT NOT NULL,
         data BLOB NOT NULL,
         PRIMARY KEY (session, hash)
-    );
+    ) WITHOUT ROWID;
     """,
     """
     CREATE TABLE snapshots (
