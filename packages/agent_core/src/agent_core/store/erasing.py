@@ -37,7 +37,7 @@ def erase_rows(db: sqlite3.Connection, session_id: str, number: int) -> None:
     db.execute("UPDATE events SET payload = NULL, salt = NULL WHERE place > ? AND place < ?", own)
     db.execute("DELETE FROM redactions WHERE place > ? AND place < ?", own)
     db.execute("DELETE FROM snapshots WHERE place > ? AND place < ?", own)
-    db.execute("DELETE FROM contents WHERE session = ?", (number,))
+    table.delete_contents(db, number)
     db.execute(
         "UPDATE sessions SET erased_at = coalesce(erased_at, ?), generation = generation + 1, holder = NULL,"
         " held_until = 0 WHERE number = ?",
@@ -63,7 +63,7 @@ def _forget_inherited(db: sqlite3.Connection, number: int) -> None:
     query = "SELECT payload FROM events WHERE place > ? AND place < ? AND type = 'StepStarted' AND payload IS NOT NULL"
     for (payload,) in db.execute(query, (base, base + SPAN)).fetchall():
         names = msgspec.json.decode(payload, type=_Request).request.added
-        db.executemany("DELETE FROM contents WHERE session = ? AND hash = ?", [(number, name) for name in names])
+        table.delete_contents(db, number, names)
 
 
 def leave_no_residue(path: Path) -> None:

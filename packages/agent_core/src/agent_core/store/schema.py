@@ -59,6 +59,18 @@ STEPS: Sequence[str] = (
     CREATE TABLE redactions (place INTEGER PRIMARY KEY, checksum BLOB NOT NULL);
     ALTER TABLE sessions ADD COLUMN erased_at INTEGER;
     """,
+    """
+    CREATE TABLE splices (
+        session INTEGER NOT NULL,
+        hash TEXT NOT NULL,
+        place INTEGER NOT NULL,
+        start INTEGER NOT NULL,
+        length INTEGER NOT NULL,
+        head BLOB NOT NULL,
+        tail BLOB NOT NULL,
+        PRIMARY KEY (session, hash)
+    ) WITHOUT ROWID;
+    """,
 )
 """Step n brings a database from version n - 1 (``PRAGMA user_version``) to n. Never changed once released."""
 

@@ -24,6 +24,7 @@ from .base import SHARED, SNAPSHOTS_KEPT, Head, Lease, Row, SessionInfo, Snapsho
 from .chain import GENESIS, ChainCheck
 from .liveness import describe, is_dead, this_process
 from .schema import open_database
+from .splices import Recent
 from .table import SPAN, Stored
 from .worker import SqliteWorker
 
@@ -44,6 +45,7 @@ class SqliteStore:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._worker = SqliteWorker(self.path, lambda: open_database(self.path))
+        self._recent = Recent()
         self._given_up: set[tuple[str, int]] = set()
         """Leases that could not be given back (the disk was full): this process holds them no more."""
 
@@ -60,7 +62,7 @@ class SqliteStore:
     ) -> list[Recorded]:
         payloads = table.encoded(events)
 
-        def job(db: sqlite3.Connection) -> list[Recorded]:
+        def job(db: sqlite3.Connection) -> tuple[list[Recorded], int, list[tuple[int, bytes]]]:
             row = db.execute(
                 "SELECT number, head, head_hash, generation, erased_at FROM sessions WHERE id = ?", (session_id,)
             ).fetchone()
@@ -75,15 +77,17 @@ class SqliteStore:
                 raise Conflict(session_id, expected_seq, head)
             if erased_at is not None:
                 raise Erased(session_id, head)
+            places = [(number * SPAN + seq, payload) for seq, (_, _, payload) in enumerate(payloads, head + 1)]
             if contents:
-                pairs = [(0 if name[0] == SHARED else number, name, data) for name, data in contents.items()]
-                db.executemany("INSERT OR IGNORE INTO contents VALUES (?, ?, ?)", pairs)
+                table.insert_contents(db, number, contents, places, self._recent.of(number))
             recorded = table.insert_events(db, session_id, number, head, head_hash, payloads, at)
             if release and lease is not None:
                 db.execute(table.RELEASE, (number, generation))
-            return recorded
+            return recorded, number, places
 
-        return await self._worker.write(job)
+        recorded, number, places = await self._worker.write(job)
+        self._recent.add(number, places)
+        return recorded
 
     async def read(self, session_id: str, after: int = 0) -> AsyncIterator[Recorded]:
         async for number, rows in self._pages(session_id, after):
@@ -143,12 +147,8 @@ class SqliteStore:
             found: dict[str, bytes] = {}
             for number in (0, *(part[0] for part in reversed(table.segments(db, session_id)))):
                 for name in wanted:
-                    if name not in found:
-                        row = db.execute(
-                            "SELECT data FROM contents WHERE session = ? AND hash = ?", (number, name)
-                        ).fetchone()
-                        if row is not None:
-                            found[name] = row[0]
+                    if name not in found and (data := table.content_of(db, number, name)) is not None:
+                        found[name] = data
             return found
 
         return await self._worker.read(job)

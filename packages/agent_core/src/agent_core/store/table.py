@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..codec import decode, encode, type_name
 from ..errors import DamagedLog, UnknownSession
 from ..events import AnyEvent, Recorded
-from .base import FIRST_LEASE, Lease, PayloadState, Row, SessionInfo
+from .base import FIRST_LEASE, SHARED, Lease, PayloadState, Row, SessionInfo
 from .chain import GENESIS, link, new_salt, payload_digest
+from .splices import WORTH, Splice, splice
 
 SPAN = 1 << 32
 PAGE = 500
@@ -101,6 +102,56 @@ def insert_rows(db: sqlite3.Connection, number: int, rows: Sequence[Row]) -> Non
         "UPDATE sessions SET head = ?, head_hash = ?, created_at = ?, updated_at = ?, erased_at = ? WHERE number = ?"
     )
     db.execute(update, (rows[-1].seq, rows[-1].hash, rows[0].at, rows[-1].at, erased, number))
+
+
+def insert_contents(
+    db: sqlite3.Connection,
+    number: int,
+    contents: Mapping[str, bytes],
+    coming: Sequence[tuple[int, bytes]] = (),
+    recent: Iterable[tuple[int, bytes]] = (),
+) -> None:
+    """Keeps contents under a session, shared ones under none. ``coming`` and ``recent``: events of the session by
+    place, about to be appended and remembered from before, which may hold the same text.
+    """
+    sources, new = [*coming, *recent], {place for place, _ in coming}
+    plain = []
+    for name, data in contents.items():
+        found = splice(data, sources) if len(data) > WORTH and name[0] != SHARED else None
+        if found is None or not (found.place in new or _stands(db, found, data)):
+            plain.append((0 if name[0] == SHARED else number, name, data))
+        else:
+            values = (number, name, found.place, found.start, found.length, found.head, found.tail)
+            db.execute("INSERT OR IGNORE INTO splices VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+    db.executemany("INSERT OR IGNORE INTO contents VALUES (?, ?, ?)", plain)
+
+
+def _stands(db: sqlite3.Connection, found: Splice, data: bytes) -> bool:
+    """Whether the event that was remembered is still there; a backup may have been restored meanwhile."""
+    row = db.execute("SELECT payload FROM events WHERE place = ?", (found.place,)).fetchone()
+    return row is not None and row[0] is not None and found.joined(row[0]) == data
+
+
+def content_of(db: sqlite3.Connection, number: int, name: str) -> bytes | None:
+    """A content that is kept under a session."""
+    row = db.execute("SELECT data FROM contents WHERE session = ? AND hash = ?", (number, name)).fetchone()
+    if row is not None:
+        return bytes(row[0])
+    query = (
+        "SELECT s.place, s.start, s.length, s.head, s.tail, e.payload FROM splices s JOIN events e ON e.place = s.place"
+        " WHERE s.session = ? AND s.hash = ? AND e.payload IS NOT NULL"
+    )
+    row = db.execute(query, (number, name)).fetchone()
+    return None if row is None else Splice(*row[:5]).joined(row[5])
+
+
+def delete_contents(db: sqlite3.Connection, number: int, names: Iterable[str] | None = None) -> None:
+    """Forgets contents of a session: these, or all."""
+    for kept in ("contents", "splices"):
+        if names is None:
+            db.execute(f"DELETE FROM {kept} WHERE session = ?", (number,))
+        else:
+            db.executemany(f"DELETE FROM {kept} WHERE session = ? AND hash = ?", [(number, name) for name in names])
 
 
 def segments(db: sqlite3.Connection, session_id: str) -> list[tuple[int, int, int]]:
