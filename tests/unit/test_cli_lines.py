@@ -8,7 +8,7 @@ import pytest
 from agent_core.events import Change, Preview
 from agent_core.messages import Usage
 from agent_core.trace.transcript import Ended, Question, Remark, Step, Use
-from erpilot.cli.ask_person import Answer, read_answer
+from erpilot.cli.answers import Answer, read_answer
 from erpilot.cli.language import Lang
 from erpilot.cli.lines import SHORT, Lines, Money, failure, join, seconds_text, summary
 from erpilot.cli.texts import Texts

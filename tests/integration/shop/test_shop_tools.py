@@ -17,6 +17,7 @@ from agent_core.errors import ToolError
 from agent_core.tools.schema import InvalidArguments
 from agent_core.tools.tool import Tier, Tool, ToolContext
 from erpilot.shop.embedded.shop import EmbeddedShop
+from erpilot.toolsets import words
 from erpilot.toolsets.shop import shop_tools
 
 LINES = [{"sku": "HW-CUP-500", "qty": 200}]
@@ -264,7 +265,11 @@ async def test_before_it_is_made_a_quotation_is_shown_whole(call: Caller) -> Non
     assert "200 个 x 43.12 = 8192.80 CNY" in said["line 1"]
     assert (said["discount_percent"], said["valid_until"]) == ("5", "2026-12-07")
     assert said["total"] == "9916.48 CNY"
-    assert any("672 瓶" in note for note in shown.notes)
+    assert any("672 瓶" in str(each.values) for each in shown.notices)
+    assert all("672 瓶" in words.notice(each.code, each.values, lang) for each in shown.notices for lang in ("en", "zh"))
+    fields = {change.field.partition(" ")[0] for change in shown.changes}
+    assert fields <= words.FIELDS.keys()
+    assert shown.title in words.TITLES
     assert call.tools["create_quotation"].target is not None
     assert call.tools["create_quotation"].target(customer="鑫源商行", lines=lines) == "鑫源商行"
 

@@ -32,9 +32,10 @@ def decision(
     arguments: dict[str, Any] | None = None,
     always: bool = False,
     channel: str | None = None,
+    digest: str | None = None,
 ) -> list[ev.DurableEvent]:
     """The answer to a question. ``arguments``: edited ones, which are asked again. ``always``: also takes the offer
-    that came with the question.
+    that came with the question. ``digest``: that of the question that the person saw, when it may have become another.
     """
     call = state.find_call(call_id)
     if call is None or call.status == "new":
@@ -48,6 +49,8 @@ def decision(
         raise Refused(f"Call {call_id} is decided already: {_standing(call)}.")
     if call.deadline is not None and now >= call.deadline:
         raise Refused(f"The question about call {call_id} has expired; it has to be asked again.")
+    if digest is not None and call.digest != digest:
+        raise Refused(f"Call {call_id} is asked with other arguments by now; look at the new question first.")
     if always and (not approve or call.offer is None):
         raise Refused(f"Call {call_id} cannot be allowed in advance; answer this one question.")
     said = None if reason is None else encodable(reason)

@@ -117,9 +117,10 @@ class AgentLoop:
         arguments: dict[str, Any] | None = None,
         always: bool = False,
         channel: str | None = None,
+        digest: str | None = None,
     ) -> list[ev.Recorded]:
         """Answers an ``ApprovalRequested``; ``resume`` goes on from there. ``arguments``: edited ones, which are asked
-        again.
+        again. ``digest``: that of the question which was seen, so that no other one is answered.
 
         Raises ``Refused`` when there is no such question, it was answered otherwise, or it has expired. Repeating an
         answer is harmless.
@@ -136,6 +137,7 @@ class AgentLoop:
                 arguments=arguments,
                 always=always,
                 channel=channel,
+                digest=digest,
             )
 
         return await self._command(session_id, decided)

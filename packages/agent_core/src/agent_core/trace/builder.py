@@ -59,7 +59,13 @@ class TranscriptBuilder:
                 )
             case ev.RunStarted():
                 began = Began(
-                    seq=seq, run_id=event.run_id, model=event.model, by=event.by, at=at, resumed=bool(event.resumes)
+                    seq=seq,
+                    run_id=event.run_id,
+                    model=event.model,
+                    by=event.by,
+                    at=at,
+                    resumed=bool(event.resumes),
+                    environment=event.environment,
                 )
                 self._add(began)
             case ev.UserMessage() | ev.MessageQueued():

@@ -16,6 +16,7 @@ import os
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -104,12 +105,12 @@ class _Writing:
                 self._write(_RECORD_OF.get(type(item.event), "note"), item.at, value)
 
     async def _begin(self, first: ev.Recorded) -> None:
-        builder, run = TranscriptBuilder(), None
+        builder, run, begun = TranscriptBuilder(), None, 0
         self._session_id = first.session_id
         try:
             async for item in self._recorder.store.read(first.session_id):
-                if isinstance(item.event, ev.RunStarted):
-                    run = item.event
+                if isinstance(item.event, ev.RunStarted) and (first.seq is None or begun < first.seq):
+                    run, begun = item.event, item.seq or 0
                 if item.seq is not None and (first.seq is None or item.seq < first.seq):
                     builder.add(item)
                     self._last = item.seq
@@ -140,6 +141,43 @@ class _Writing:
     def _give_up(self, why: str) -> None:
         self._recorder.incomplete = why
         _log.warning("the trace %s is incomplete: %s", self._recorder.path, why)
+
+
+async def trace_session(store: EventStore, session_id: str, path: str | os.PathLike[str]) -> None:
+    """Writes what a recorder would have written of every run of a session, in the place of what the file held.
+
+    Raises ``TraceError`` when it cannot be written.
+    """
+    recorder = JsonlTraceRecorder(path, store)
+    items = [item async for item in store.read(session_id)]
+    _open(recorder.path, fresh=True).close()
+    for run in _runs(items):
+        async for _ in recorder.run(_replayed(run)):
+            pass
+        if recorder.incomplete is not None:
+            raise TraceError(f"The trace file {path} is incomplete: {recorder.incomplete}.")
+
+
+def _runs(items: list[ev.Recorded]) -> list[list[ev.Recorded]]:
+    """The events cut behind each end of a run."""
+    cuts = [place + 1 for place, item in enumerate(items) if isinstance(item.event, ev.LoopEnd)]
+    parts = [items[start:end] for start, end in pairwise([0, *cuts, len(items)])]
+    return [part for part in parts if part]
+
+
+async def _replayed(items: list[ev.Recorded]) -> AsyncGenerator[ev.Recorded]:
+    for item in items:
+        yield item
+
+
+def is_trace(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as a trace does."""
+    try:
+        with open(path, "rb") as file:
+            record = msgspec.json.decode(file.readline())
+    except (OSError, ValueError):
+        return False
+    return isinstance(record, dict) and record.get("type") == "run_start"
 
 
 class Trace(Struct, frozen=True):
@@ -193,9 +231,9 @@ def _items(values: list[Any]) -> list[AnyItem]:
     return msgspec.convert(values, list[AnyItem])
 
 
-def _open(path: Path) -> BinaryIO:
+def _open(path: Path, *, fresh: bool = False) -> BinaryIO:
     try:
-        file = open(path, "ab+")  # noqa: SIM115 (closed by the run that writes it)
+        file = open(path, "wb+" if fresh else "ab+")  # noqa: SIM115 (closed by the run that writes it)
         if file.tell() and not _ends_with_newline(file):
             file.write(b"\n")  # an earlier run died in the middle of a line
             file.flush()

@@ -31,13 +31,14 @@ class Opened(Item, tag="session"):
 
 
 class Began(Item, tag="run"):
-    """A run begins, or goes on (``resumed``)."""
+    """A run begins, or goes on (``resumed``). ``environment``: name of the content that its decisions depend on."""
 
     run_id: str
     model: str
     by: str
     at: float
     resumed: bool = False
+    environment: str = ""
 
 
 class Said(Item, tag="user"):

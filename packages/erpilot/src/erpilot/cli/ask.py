@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from .desk import Desk, history_of, resolve
-from .problems import USAGE, Problem
+from .problems import COMPLETED, USAGE, Problem
+
+if TYPE_CHECKING:
+    from .work import Bench
 
 LONGEST_QUESTION = 100_000
 """Characters."""
@@ -19,22 +23,33 @@ def ask(desk: Desk, parsed: argparse.Namespace) -> int:
 
 async def _ask(desk: Desk, parsed: argparse.Namespace, question: str) -> int:
     from .runs import Following
-    from .work import open_bench, profile_named, profile_of
+    from .work import open_bench, profile_named
 
     if parsed.profile is not None:
         profile_named(parsed.profile)
+    if parsed.queue and parsed.session is None:
+        raise Problem(USAGE, "queue_needs_session")
     async with desk.open_store() as store:
         session = await resolve(store, parsed.session) if parsed.session is not None else None
         history = await history_of(store, session) if session else []
-        profile = parsed.profile or profile_of(history)
-        writes = parsed.approve == "write"
-        async with open_bench(desk, store, model=parsed.model, profile=profile, approve_writes=writes) as bench:
+        async with open_bench(desk, store, parsed, history, session=session, profile=parsed.profile) as bench:
+            if parsed.queue and session is not None:
+                return await _queue(desk, bench, session, question)
             following = Following(desk, bench, session, history, as_json=parsed.json, trace=parsed.trace)
             try:
                 return await following.say(question)
             finally:
                 if following.session_id is not None:
                     desk.terminal.note(desk.texts("session_hint", session=following.session_id), "quiet")
+
+
+async def _queue(desk: Desk, bench: Bench, session: str, question: str) -> int:
+    """Leaves the question for the run that another process drives."""
+    if not (await bench.loop.state(session)).running:
+        raise Problem(USAGE, "queue_no_run", session=session)
+    await bench.loop.queue(session, question, by=desk.person, context=bench.today())
+    desk.terminal.note(desk.texts("queue_left", session=session))
+    return COMPLETED
 
 
 def read_question(desk: Desk, text: str) -> str:

@@ -24,18 +24,16 @@ def chat(desk: Desk, parsed: argparse.Namespace) -> int:
 async def _chat(desk: Desk, parsed: argparse.Namespace) -> int:
     from .prompt import prompt_line
     from .runs import Following
-    from .work import open_bench, profile_named, profile_of
+    from .work import open_bench, profile_named
 
     if parsed.profile is not None:
         profile_named(parsed.profile)
     async with desk.open_store() as store:
         session = await resolve(store, parsed.session) if parsed.session is not None else None
         history = await history_of(store, session) if session else []
-        profile = parsed.profile or profile_of(history)
-        writes = parsed.approve == "write"
-        async with open_bench(desk, store, model=parsed.model, profile=profile, approve_writes=writes) as bench:
+        async with open_bench(desk, store, parsed, history, session=session, profile=parsed.profile) as bench:
             desk.terminal.note(desk.texts("chat_welcome", model=bench.choice.name), "quiet")
-            following = Following(desk, bench, session, history, as_json=False, trace=parsed.trace)
+            following = Following(desk, bench, session, history, as_json=False, trace=parsed.trace, listen=True)
             while True:
                 try:
                     text = await prompt_line("> ", remember=True)
@@ -44,8 +42,10 @@ async def _chat(desk: Desk, parsed: argparse.Namespace) -> int:
                     continue
                 except EOFError:
                     break
-                if text.strip():
-                    await _turn(desk, following, text)
+                following.left_over.append(text)
+                while following.left_over:
+                    if (said := following.left_over.pop(0)).strip():
+                        await _turn(desk, following, said)
             if following.session_id is not None:
                 desk.terminal.note(desk.texts("chat_goodbye", session=following.session_id), "quiet")
     return 0

@@ -20,6 +20,7 @@ from typing import Any
 
 from .home import CONFIG_NAME, prepare_home
 from .problems import Problem
+from .rules import WrittenRule, read_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,8 @@ class Settings:
     """The day the built-in shop lives on."""
     zone: str | None = None
     """Time zone of the times on the screen; None: the computer's."""
+    rules: tuple[WrittenRule, ...] = ()
+    """What may run unasked, is asked, or never runs."""
 
     def __repr__(self) -> str:
         shown = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "key"}
@@ -74,7 +77,9 @@ def write_settings(home: Path, settings: Settings) -> Path:
     lines = ["# Written by `erpilot setup`; may be edited by hand. This file can hold a key: keep it to yourself."]
     for item in fields(settings):
         value = getattr(settings, item.name)
-        if value is not None:
+        if item.name == "rules":
+            lines += ["rules = [", *(f"  {rule.toml()}," for rule in value), "]"] if value else []
+        elif value is not None:
             lines.append(f"{item.name} = {json.dumps(str(value), ensure_ascii=False)}")
     temporary = None
     try:
@@ -101,6 +106,8 @@ def _value(name: str, value: object, source: str) -> Any:
     known = [item.name for item in fields(Settings)]
     if name not in known:
         raise Problem(2, "unknown_setting", name=name, source=source, known=", ".join(known))
+    if name == "rules":
+        return read_rules(value, "user", source)
     if isinstance(value, bool) or not isinstance(value, str | int | float | date):
         raise Problem(2, "bad_setting", name=name, source=source, value=value, wanted="text")
     text = str(value).strip()

@@ -35,11 +35,16 @@ async def _doctor(desk: Desk, *, test: bool) -> int:
             count = len(await store.sessions())
         report.say("store", desk.texts("doctor_store_ok", count=count, path=desk.home / LOG_NAME))
     with report.checking("shop"):
-        from .work import open_embedded_shop
+        from erpilot.profiles import DEFAULT
+
+        from .work import open_embedded_shop, profile_named
 
         shop = open_embedded_shop(desk)
         report.say("shop", f"{shop.company.name} · {shop.now():%Y-%m-%d} · {shop.company.zone}")
+        tools = [tool.name for tool in profile_named(DEFAULT).tools(shop)]
         shop.close()
+        with report.checking("rules"):
+            _rules(report, desk, tools)
     with report.checking("model"):
         from .models import choose
 
@@ -64,6 +69,19 @@ def _config(desk: Desk) -> tuple[str, Style]:
     if os.name == "posix" and path.stat().st_mode & 0o077:
         return desk.texts("doctor_config_open", path=path), "wait"
     return str(path), "plain"
+
+
+def _rules(report: _Report, desk: Desk, tools: list[str]) -> None:
+    """Every rule with where it stands; one that names no tool fails like in a run."""
+    from .rules import check_tools
+    from .work import rules_of
+
+    rules = rules_of(desk, ())
+    check_tools(rules, tools)
+    for rule in rules:
+        report.say("rules", f"{rule.text()} ({rule.source})", "wait" if rule.effect == "allow" else "plain")
+    if not rules:
+        report.say("rules", desk.texts("doctor_rules_none"))
 
 
 def _model(report: _Report, desk: Desk, choice: Choice) -> None:

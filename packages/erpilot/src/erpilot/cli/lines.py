@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from .gate import mark_line
+from .previews import preview_lines, rows
 from .terminal import Style
 from .texts import Texts
 
@@ -110,17 +111,7 @@ class Lines:
 
     def preview(self, question: Question) -> list[Line]:
         """What a call would do, whole and quoted, so that none of it can pass for a question of ours."""
-        preview, quoted = question.preview, []
-        quoted.append(preview.title)
-        for change in preview.changes:
-            name = f"{change.record} · {change.field}" if change.record else change.field
-            before = self.texts("new_value") if change.before is None else change.before
-            quoted.append(f"  {name}: {before} → {'—' if change.after is None else change.after}")
-        quoted += [f"  {note}" for note in preview.notes]
-        if preview.asked_by:
-            quoted.append("  " + self.texts("asked_by", record=preview.asked_by))
-        quoted.append(f"  {self.texts('arguments')}: {question.arguments}")
-        return [(f"│ {mark_line(line)}", "wait") for line in quoted]
+        return [(row, "wait") for row in rows(preview_lines(question, self.texts), None)]
 
     def wants(self, question: Question) -> Line:
         """Which call waits."""
@@ -128,9 +119,15 @@ class Lines:
         return self.texts("wants", tool=tool, tier=question.tier, call=call), "wait"
 
     def decision(self, question: Question) -> list[Line]:
-        """What was decided."""
+        """What was decided, and by which grant where nobody was asked."""
         if question.decision is None:
             return [(f"  {self.texts('undecided')}", "wait")]
+        if question.edited is not None:
+            text = self.texts("edited", by=mark_line(question.by or ""), arguments=self.cut(question.edited))
+            return [(f"{mark_line(question.tool)} {text}", "wait")]
+        if question.grant_id is not None:
+            text = self.texts("decided_by_grant", grant=mark_line(question.grant_id))
+            return [(f"{mark_line(question.tool)} {text}", "wait")]
         text = self.texts(f"decided_{question.decision}", by=mark_line(question.by or ""))
         reason = f": {mark_line(question.reason)}" if question.reason else ""
         return [(f"{mark_line(question.tool)} {text}{reason}", "wait")]
@@ -146,6 +143,10 @@ class Lines:
             return [(self.texts("remark_ContextCompacted", how=how, from_=first, to=last), "quiet")]
         if remark.about in ("RunInterrupted", "RolledBack"):
             return [(self.texts(f"remark_{remark.about}", by=facts.get("by", ""), to=facts.get("to", "")), "wait")]
+        if remark.about in ("TrustGranted", "TrustRevoked", "OutcomeResolved"):
+            told = {name: facts.get(name, "") for name in ("grant", "tool", "target", "by", "call")}
+            told["outcome"] = self.texts.get(f"outcome_{facts.get('outcome')}", facts.get("outcome", ""))
+            return [(self.texts(f"remark_{remark.about}", **told), "wait")]
         listed = " ".join(f"{name}={value}" for name, value in facts.items())
         return [(self.texts("remark_other", about=mark_line(remark.about), facts=self.cut(listed)).rstrip(), "quiet")]
 

@@ -105,6 +105,13 @@ class UnusableModel:
         raise ModelError(self._kind, self._sentence)
 
 
+def known_secrets(settings: Settings, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Every key that this installation knows: none of them may stand in a log."""
+    names = {provider.key_variable for provider in providers().values()} | {settings.key_variable, "OPENAI_API_KEY"}
+    keys = {environment.get(name, "").strip() for name in names if name} | {settings.key or ""}
+    return tuple(sorted(keys - {""}))
+
+
 def price_of(provider: str, model: str) -> Price | None:
     """The list price of a model; None when it is not known."""
     if provider in providers() and providers()[provider].local:

@@ -56,6 +56,8 @@ def _explain_runtime(error: BaseException, texts: Texts) -> tuple[int, str]:
         return USAGE, texts("unknown_session", why=error)
     if isinstance(error, errors.DamagedLog):
         return STORAGE, texts("damaged", session=error.session_id, seq=error.seq, why=error)
+    if isinstance(error, errors.Erased):
+        return STORAGE, texts("erased", session=error.session_id, seq=error.seq)
     if isinstance(error, errors.StoreError):
         return STORAGE, texts("store_failed", why=error)
     if isinstance(error, errors.ModelError):

@@ -5,6 +5,7 @@ Invariant: what is typed goes nowhere but to the caller: no history file, and no
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,24 @@ async def prompt_line(
     settings: dict[str, Any] = {"history": _history if remember else InMemoryHistory(), "output": _output()}
     session: PromptSession[str] = PromptSession(message, is_password=secret, multiline=multiline, **settings)
     return await session.prompt_async(default=default)
+
+
+def forget_typed() -> None:
+    """Drops what was typed and not read yet, so that it cannot answer a question that was not on the screen then."""
+    from prompt_toolkit.application.current import get_app_session
+    from prompt_toolkit.input.typeahead import clear_typeahead
+
+    clear_typeahead(get_app_session().input)
+    if sys.platform == "win32":
+        import msvcrt
+
+        while msvcrt.kbhit():
+            msvcrt.getwch()
+    else:
+        import termios
+
+        with contextlib.suppress(termios.error, OSError, ValueError):
+            termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 def _output() -> Output:

@@ -14,7 +14,7 @@ import msgspec
 from agent_core import events as ev
 from agent_core.messages import TextDelta, TextWithdrawn
 from agent_core.trace.builder import TranscriptBuilder
-from agent_core.trace.transcript import AnyItem, Ended, Question, Remark, Step, Use
+from agent_core.trace.transcript import AnyItem, Ended, Question, Remark, Said, Step, Use
 
 from .lines import Line, Lines, seconds_text
 from .terminal import Terminal
@@ -52,6 +52,8 @@ class LiveRenderer:
         self._builder = TranscriptBuilder(history)
         self._streamed: list[str] = []
         """The text of the current step that stands on the screen."""
+        self._queued: set[str] = set()
+        """Messages that came while a run went on: their turn is announced."""
 
     @property
     def items(self) -> list[AnyItem]:
@@ -77,6 +79,11 @@ class LiveRenderer:
                 self._note_all(touched)
             case ev.StepEnd() | ev.ToolCallFinished() | ev.ApprovalDecided() | ev.LoopEnd():
                 self._note_all(touched)
+            case ev.MessageQueued(client_message_id=str() as name):
+                self._queued.add(name)
+            case ev.UserMessage(client_message_id=name) if name in self._queued:
+                said = [value.text for value in touched if isinstance(value, Said)]
+                self._note([(f"{self._lines.texts('you')}: {' '.join(said)}", "plain")])
             case ev.ToolProgress(text=text):
                 if self._lines.full:
                     self._note([(self._lines.cut(text), "tool")])

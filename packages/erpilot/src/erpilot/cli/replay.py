@@ -1,4 +1,4 @@
-"""``erpilot replay``: a recorded conversation, from the log or from a trace, printed the same way from both.
+"""``erpilot replay``: a recorded conversation, from the log, an export or a trace, printed the same way from all.
 
 Invariant: nothing is run again; what is printed depends on the transcript alone.
 """
@@ -29,7 +29,9 @@ def replay(desk: Desk, parsed: argparse.Namespace) -> int:
     path = Path(parsed.source)
     notes: list[str] = []
     if _is_file(path):
-        items = _of_trace(desk, path, notes)
+        from agent_core.store.export import is_export
+
+        items = _of_export(path) if is_export(path) else _of_trace(desk, path, notes)
     else:
         items = desk.run(_of_log(desk, parsed.source))
     by_step = parsed.step_by_step and can_ask()
@@ -102,6 +104,16 @@ def _of_trace(desk: Desk, path: Path, notes: list[str]) -> list[AnyItem]:
     if trace.error is not None:
         notes.append(desk.texts("trace_error", why=trace.error))
     return trace.items
+
+
+def _of_export(path: Path) -> list[AnyItem]:
+    from agent_core.store.export import read_export
+    from agent_core.trace.builder import TranscriptBuilder
+
+    builder = TranscriptBuilder()
+    for item in read_export(path).recorded():
+        builder.add(item)
+    return builder.items
 
 
 async def _of_log(desk: Desk, written: str) -> list[AnyItem]:

@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import aclosing, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from agent_core import events as ev
 from agent_core.errors import AgentError, Refused
 from agent_core.trace.jsonl import JsonlTraceRecorder
 from agent_core.trace.transcript import AnyItem, Ended, Question
+from agent_core.undo import Compensation
 
+from .deciding import doubt_lines, put_questions
 from .desk import Desk, history_of
 from .lines import lines_of
 from .problems import COMPLETED, EXIT_OF_REASON, UNEXPECTED, WAITING
 from .render import JsonRenderer, LiveRenderer, Renderer, waiting
 from .terminal import can_ask
+from .typed import lines_typed
 from .work import Bench
 
 
@@ -36,16 +39,19 @@ class Following:
         *,
         as_json: bool,
         trace: str | None,
+        listen: bool = False,
     ) -> None:
         self._desk, self._bench = desk, bench
         self.session_id = session_id
         self._lines = lines_of(desk)
-        self._json = as_json
+        self._json, self._listen = as_json, listen
         self._renderer: Renderer = (
             JsonRenderer(desk.terminal) if as_json else LiveRenderer(desk.terminal, self._lines, history)
         )
         self._recorder = JsonlTraceRecorder(Path(trace), bench.store) if trace else None
         self.failure_kind: str | None = None
+        self.left_over: list[str] = []
+        """Lines that were typed while a run went on (``listen``) and came too early or too late for its queue."""
 
     async def say(self, text: str) -> int:
         """Puts a question to the session (a new one, if there is none yet) and returns the exit code."""
@@ -61,20 +67,27 @@ class Following:
         stream = self._bench.loop.resume(self.session_id, by=self._desk.person)
         return await self._to_the_end(stream)
 
+    async def undo(self, plan: Sequence[Compensation]) -> int:
+        """Runs what takes back writes, each asked like a write, and returns the exit code."""
+        assert self.session_id is not None, "only what a session did can be taken back"
+        return await self._to_the_end(self._bench.loop.undo(self.session_id, plan, by=self._desk.person))
+
     async def _to_the_end(self, stream: AsyncIterator[ev.Recorded]) -> int:
         end = await self._follow(stream)
         while self.session_id is not None and (end is None or end.reason == "awaiting_approval"):
             history = await history_of(self._bench.store, self.session_id)
             open_questions = waiting(history)
             if not open_questions:
+                doubts = doubt_lines(self._desk, self._lines, self.session_id, history)
                 if history and isinstance(history[-1], Ended) and history[-1].reason == "awaiting_approval":
-                    self._desk.terminal.note(self._desk.texts("uncertain", session=self.session_id), "wait")
+                    for text, style in doubts:
+                        self._desk.terminal.note(text, style)
                     return WAITING
                 break
             if self._json or not can_ask():
                 self._say_how_to_decide(open_questions)
                 return WAITING
-            if not await self._ask(open_questions):
+            if not await put_questions(self._desk, self._bench, self.session_id, open_questions):
                 self._desk.terminal.note(self._desk.texts("left_waiting"), "wait")
                 self._say_how_to_decide(open_questions)
                 return WAITING
@@ -91,8 +104,9 @@ class Following:
             stream = self._recorder.run(stream)
         end: ev.LoopEnd | None = None
         self.failure_kind = None
+        listening = lines_typed(self._queue) if self._listen else nullcontext()
         with _interrupts(self._interrupt):
-            async with aclosing(stream) as items:  # type: ignore[type-var]
+            async with listening, aclosing(stream) as items:  # type: ignore[type-var]
                 async for item in items:
                     self.session_id = item.session_id
                     if isinstance(item.event, ev.ModelAttemptFailed):
@@ -112,26 +126,15 @@ class Following:
         self._desk.terminal.note(self._desk.texts("interrupting"), "wait")
         await self._bench.loop.interrupt(self.session_id, by=self._desk.person)
 
-    async def _ask(self, questions: list[Question]) -> bool:
-        """Puts each question; False as soon as one is left open."""
-        from .ask_person import Undecided, ask_person
-
-        for question in questions:
-            assert self.session_id is not None, "a question belongs to a session"
-            try:
-                answer = await ask_person(self._desk, self._lines, question)
-            except Undecided:
-                return False
-            with _said_if_late(self._desk):
-                await self._bench.loop.decide(
-                    self.session_id,
-                    question.call_id,
-                    approve=answer.approve,
-                    reason=answer.reason,
-                    by=self._desk.person,
-                    channel="cli",
-                )
-        return True
+    async def _queue(self, text: str) -> None:
+        """Leaves a line that was typed meanwhile for the run that follows."""
+        try:
+            if self.session_id is None:
+                raise Refused("There is no session yet.")
+            await self._bench.loop.queue(self.session_id, text, by=self._desk.person, context=self._bench.today())
+        except AgentError:  # the run is over: it is the next thing to be said
+            self.left_over.append(text)
+        self._desk.terminal.note(self._desk.texts("queue_kept", text=self._lines.cut(text)), "quiet")
 
     def _say_how_to_decide(self, questions: list[Question]) -> None:
         for question in questions:
@@ -147,15 +150,6 @@ class Following:
             say(f"{advice} {texts('resume_model_hint', session=self.session_id)}".strip())
         elif end.reason != "completed":
             say(texts("resume_hint", session=self.session_id))
-
-
-@contextmanager
-def _said_if_late(desk: Desk) -> Iterator[None]:
-    """A decision that comes too late is said; the run then asks anew or goes on."""
-    try:
-        yield
-    except Refused as error:
-        desk.terminal.note(desk.texts("refused", why=error), "error")
 
 
 @contextmanager

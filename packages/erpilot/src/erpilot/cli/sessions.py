@@ -39,7 +39,7 @@ async def _sessions(desk: Desk, *, everything: bool) -> int:
 async def _gist(desk: Desk, store: EventStore, info: SessionInfo) -> tuple[str, str]:
     """How the session stands and what it began with, from its first and last events."""
     from agent_core import events as ev
-    from agent_core.errors import DamagedLog
+    from agent_core.errors import DamagedLog, Erased
 
     state, question = desk.texts("state_running"), ""
     try:
@@ -50,6 +50,8 @@ async def _gist(desk: Desk, store: EventStore, info: SessionInfo) -> tuple[str, 
         async for item in store.read(info.session_id, info.head - 1):
             if isinstance(item.event, ev.LoopEnd):
                 state = desk.texts.get(f"reason_{item.event.reason}", item.event.reason)
+    except Erased:
+        state = desk.texts("state_erased")
     except DamagedLog as error:
         return str(error), question
     return state, question

@@ -9,6 +9,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import structs
 
 from agent_core import events as ev
 from agent_core.codec import type_name
@@ -35,6 +36,8 @@ async def _show(desk: Desk, parsed: argparse.Namespace) -> int:
     async with desk.open_store() as store:
         session = await resolve(store, parsed.session)
         events = [item async for item in store.read(session)]
+        if desk.verbose:
+            events = await _with_whole_outputs(store, session, events)
         builder = TranscriptBuilder()
         requests: dict[int, ev.StepStarted] = {}
         for item in events:
@@ -73,6 +76,23 @@ async def rebuild(store: EventStore, session: str, events: list[ev.Recorded], st
         raise Problem(STORAGE, "content_missing")
     frame = msgspec.json.decode(contents[step.request.frame], type=tuple[str, str, str])
     return Wire(frame, tuple(contents[name] for name in names), contents[tools] if tools else b"")
+
+
+async def _with_whole_outputs(store: EventStore, session: str, events: list[ev.Recorded]) -> list[ev.Recorded]:
+    """The events with every output as the tool gave it, also where the model was given a part."""
+    cut = {
+        item.seq: item.event.truncated.whole
+        for item in events
+        if isinstance(item.event, ev.ToolCallFinished) and item.event.truncated and item.event.truncated.whole
+    }
+    kept = await store.contents(session, set(cut.values()))
+    shown = []
+    for item in events:
+        if isinstance(item.event, ev.ToolCallFinished) and (name := cut.get(item.seq, "")) in kept:
+            whole = structs.replace(item.event, content=kept[name].decode(errors="replace"), truncated=None)
+            item = structs.replace(item, event=whole)
+        shown.append(item)
+    return shown
 
 
 def _print_body(desk: Desk, wire: Wire) -> None:

@@ -37,6 +37,14 @@ class Terminal:
         self._open = False
         """The answer's last line is not finished."""
 
+    def size(self) -> tuple[int, int]:
+        """Columns and rows of the screen that notes appear on, as it is now; 80 and 24 where there is none."""
+        with contextlib.suppress(OSError, ValueError):
+            found = os.get_terminal_size(self._err.fileno())
+            if found.columns and found.lines:
+                return found.columns, found.lines
+        return 80, 24
+
     def stream(self, text: str) -> None:
         """A piece of the answer, at once."""
         self._answer(self._gate.feed(text))

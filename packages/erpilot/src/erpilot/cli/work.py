@@ -5,21 +5,25 @@ Invariant: what was opened is closed, whatever happens in between.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import argparse
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from agent_core.config import LoopConfig
 from agent_core.events import Frozen
 from agent_core.loop import AgentLoop
+from agent_core.state import environment_of
 from agent_core.store.base import EventStore
-from agent_core.trace.transcript import AnyItem, Opened
+from agent_core.trace.transcript import AnyItem, Began, Opened
 from erpilot.profiles import DEFAULT, PROFILES, Profile
 from erpilot.shop.embedded.shop import EmbeddedShop
 
 from .desk import Desk
-from .models import Choice, choose, client_of
+from .models import Choice, UnusableModel, choose, client_of, known_secrets
 from .problems import USAGE, Problem
+from .rules import SESSION_SOURCE, WrittenRule, as_rule, check_tools, read_project_rules, read_rules
 
 _WEEKDAYS = (
     "Monday 周一",
@@ -51,24 +55,77 @@ class Bench:
 
 @asynccontextmanager
 async def open_bench(
-    desk: Desk, store: EventStore, *, model: str | None, profile: str, approve_writes: bool
+    desk: Desk,
+    store: EventStore,
+    parsed: argparse.Namespace,
+    history: Sequence[AnyItem] = (),
+    *,
+    session: str | None = None,
+    profile: str | None = None,
+    system: str | None = None,
 ) -> AsyncIterator[Bench]:
-    """The loop over ``store`` for one command; says on stderr what a person should know about the model."""
-    chosen = profile_named(profile)
-    choice = choose(model, desk.settings, desk.environment)
+    """The loop over ``store`` for one command; says on stderr what a person should know about the model and the rules.
+
+    ``parsed``: the options of commands that run the model. ``history``: that of ``session``, which keeps its profile
+    and its restrictions. ``system``: in the place of the profile's prompt.
+    """
+    chosen = profile_named(profile or profile_of(history))
+    rules = [*rules_of(desk, parsed.rule), *await restrictions(store, session, history)]
+    choice = choose(parsed.model, desk.settings, desk.environment)
     tell_about(desk, choice)
     sentence = desk.texts(choice.problem[1], **choice.problem[2]) if choice.problem else ""
     shop = open_embedded_shop(desk)
     try:
-        client = client_of(choice, sentence)
-        config = LoopConfig(system_prompt=chosen.system_prompt, auto_approve=("WRITE",) if approve_writes else ())
-        loop = AgentLoop(model=client, tools=chosen.tools(shop), store=store, config=config, price=choice.price)
+        tools = chosen.tools(shop)
+        check_tools(rules, [tool.name for tool in tools])
+        config = LoopConfig(
+            system_prompt=chosen.system_prompt if system is None else system,
+            auto_approve=("WRITE",) if parsed.approve == "write" else (),
+            rules=tuple(map(as_rule, rules)),
+        )
+        secrets = known_secrets(desk.settings, desk.environment)
         try:
+            loop = AgentLoop(
+                model=client_of(choice, sentence),
+                tools=tools,
+                store=store,
+                config=config,
+                price=choice.price,
+                secrets=secrets,
+            )
+        except ValueError as error:
+            raise Problem(USAGE, "rules_conflict", why=error) from error
+        async with aclosing(loop):
             yield Bench(loop, store, choice, chosen, shop)
-        finally:
-            await loop.aclose()
     finally:
         shop.close()
+
+
+def commands_only(desk: Desk, store: EventStore) -> AgentLoop:
+    """A loop for what needs neither model nor tools: revoking, forking, looking at the state."""
+    nobody = UnusableModel("none", "model_not_found", "This command asks no model.")
+    return AgentLoop(model=nobody, store=store, secrets=known_secrets(desk.settings, desk.environment))
+
+
+def rules_of(desk: Desk, written: Sequence[str]) -> list[WrittenRule]:
+    """The rules of the settings, of the working directory and of this command (``--rule``)."""
+    project = read_project_rules(Path.cwd())
+    allowed = [rule.text() for rule in project if rule.effect == "allow"]
+    if allowed:  # whoever wrote the files of a folder may be somebody else than who works in it
+        desk.terminal.note(desk.texts("project_allows", source=project[0].source, rules=", ".join(allowed)), "wait")
+    return [*desk.settings.rules, *project, *read_rules(list(written), "session", SESSION_SOURCE)]
+
+
+async def restrictions(store: EventStore, session: str | None, history: Sequence[AnyItem]) -> list[WrittenRule]:
+    """What an earlier command forbade in this session, or wanted to be asked about: it holds until the session ends,
+    while what one allowed holds for that command."""
+    name = next((item.environment for item in reversed(history) if isinstance(item, Began)), "")
+    contents = {} if session is None or not name else await store.contents(session, [name])
+    if name not in contents:
+        return []
+    rules = environment_of(contents[name]).config.rules
+    kept = [rule for rule in rules if rule.scope == "session" and rule.effect != "allow"]
+    return [WrittenRule(rule.effect, rule.tool, rule.target, rule.reason, "session", SESSION_SOURCE) for rule in kept]
 
 
 def open_embedded_shop(desk: Desk) -> EmbeddedShop:
@@ -87,7 +144,7 @@ def profile_named(name: str) -> Profile:
     return PROFILES[name]
 
 
-def profile_of(items: list[AnyItem]) -> str:
+def profile_of(items: Sequence[AnyItem]) -> str:
     """The profile that a session was begun with."""
     return next((item.profile for item in items if isinstance(item, Opened) and item.profile), DEFAULT)
 

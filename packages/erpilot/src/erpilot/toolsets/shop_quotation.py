@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent_core.events import Change, Preview
+from agent_core.events import Change, Notice, Preview
 from agent_core.tools.tool import Reconciled
 
 from ..shop.backend import ErpBackend, QuotationDraft, Written
@@ -54,44 +54,45 @@ def _nobody() -> NotFound:
 
 
 async def shown_before(backend: ErpBackend, asked: QuotationAsked) -> Preview:
-    """What the person who decides reads: customer, lines, prices, discount, total, validity. A standing grant can
-    limit the total and the discount.
+    """What the person who decides reads: customer, lines, prices, discount, total, validity; in codes, for which
+    ``words`` has the language. A standing grant can limit the total and the discount.
     """
     quote = await preview(backend, asked, exact=True)
     assert quote.customer is not None, "an exact preview has a customer"
-    changes = [Change("customer", None, f"{quote.customer.name} ({quote.customer.id}, {quote.price_list})")]
+    changes = [
+        Change("customer", None, f"{quote.customer.name} ({quote.customer.id})"),
+        Change("price_list", None, quote.price_list),
+    ]
     for at, line in enumerate(quote.lines, 1):
         what = " ".join(part for part in (line.sku, line.name, line.specification) if part)
         text = f"{what}: {r.plain(line.qty)} {line.unit} x {line.unit_price} = {line.amount} {quote.currency}"
         changes.append(Change(f"line {at}", None, text))
     if quote.discount_percent:
         changes.append(Change("discount_percent", None, r.plain(quote.discount_percent)))
-    tax = "included" if quote.tax_included else "added"
-    changes.append(Change("tax", None, f"{quote.tax} {quote.currency} ({tax})"))
+    tax = "tax_included" if quote.tax_included else "tax_added"
+    changes.append(Change(tax, None, f"{quote.tax} {quote.currency}"))
     changes.append(Change("total", None, f"{quote.total} {quote.currency}"))
     changes.append(Change("valid_until", None, quote.valid_until.isoformat()))
     if asked.note and asked.note.strip():
         changes.append(Change("note", None, asked.note.strip()))
     measures = {f"total {quote.currency}": quote.total, "discount_percent": quote.discount_percent}
-    return Preview(
-        f"New quotation for {quote.customer.name}", tuple(changes), tuple(_warnings(quote)), measures=measures
-    )
+    return Preview("new_quotation", tuple(changes), notices=tuple(_warnings(quote)), measures=measures)
 
 
-def _warnings(quote: r.QuotePreview) -> list[str]:
+def _warnings(quote: r.QuotePreview) -> list[Notice]:
     """What the person should know besides: shortages and small quantities."""
-    short = [
-        f"Short of {line.sku} {line.name}: {r.plain(line.shortage)} {line.base_unit} missing"
-        + (f", complete on {line.complete_on}." if line.complete_on else ", no date known.")
-        for line in quote.lines
-        if line.shortage
-    ]
-    small = [
-        f"{line.sku} {line.name}: less than the minimum of {r.plain(line.min_qty)} {line.unit}."
-        for line in quote.lines
-        if line.below_minimum
-    ]
-    return [*short, *small]
+    notices = []
+    for line in quote.lines:
+        product = {"sku": line.sku, "name": line.name}
+        if line.shortage:
+            missing = {**product, "missing": f"{r.plain(line.shortage)} {line.base_unit}"}
+            if line.complete_on:
+                notices.append(Notice("short_until", {**missing, "day": str(line.complete_on)}))
+            else:
+                notices.append(Notice("short", missing))
+        if line.below_minimum:
+            notices.append(Notice("below_minimum", {**product, "minimum": f"{r.plain(line.min_qty)} {line.unit}"}))
+    return notices
 
 
 async def versions(backend: ErpBackend, asked: QuotationAsked) -> dict[str, str]:
