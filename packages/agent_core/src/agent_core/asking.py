@@ -5,6 +5,8 @@ Invariant: pure, so a recorded question can be made again. A grant is only looke
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from . import events as ev
@@ -22,7 +24,7 @@ class Shown(Struct, frozen=True):
 
 
 def put(
-    state: State, run: Run, call: Call, judged: Judged, why: Why | str, shown: Shown, now: float
+    state: State, run: Run, call: Call, judged: Judged, why: Why, shown: Shown, now: float
 ) -> list[ev.DurableEvent]:
     """The question, and the answer at once where nobody has to be waited for."""
     tool, config, rules = judged.tool, run.environment.config, run.rules(judged.tool.name)
@@ -50,6 +52,12 @@ def put(
     if tool.tier.value in config.auto_approve:
         return [asked, _approved(asked, run.by, channel="auto_approve")]
     return [asked]
+
+
+def allowed_at_once(events: Sequence[ev.DurableEvent]) -> bool:
+    """Whether a question among these was answered by a grant or the configuration: what it allows is then released
+    together with the other calls of its message, in their order."""
+    return any(isinstance(event, ev.ApprovalDecided) and event.decision == "approved" for event in events)
 
 
 def _approved(

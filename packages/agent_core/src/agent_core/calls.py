@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from . import events as ev
+from .asking import allowed_at_once
 from .failpoint import failpoint
 from .hidden_text import remove, removed_notice
 from .interrupt import Stopped
@@ -56,6 +57,8 @@ async def settle(driver: Driver, call_ids: tuple[str, ...]) -> AsyncGenerator[ev
         for item in await session.flush():  # what follows takes its time, so what is known is stored first
             yield item
         events, released = await driver.gate.wait(_consult(driver, admission))
+        if allowed_at_once(events):
+            released = []
     else:
         events, released = admission.events, admission.release
     session.stage([*events, *(release.started() for release in released)])

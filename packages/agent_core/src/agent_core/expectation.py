@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 
 from . import events as ev
-from .asking import put
+from .asking import allowed_at_once, put
 from .context.build import request_tokens
 from .decide import CallModel, Finish, Note, SettleCalls, close_calls, next_action
 from .opening import abandonment, ending
@@ -68,7 +68,8 @@ def _settled(state: State, run: Run, call_ids: tuple[str, ...], world: World, no
     for call, judged, why in asked:
         shown = world.shown(call, judged)
         events += [shown] if isinstance(shown, ev.ToolCallFinished) else put(state, run, call, judged, why, shown, now)
-    events += [release.started() for release in admission.release if release not in changed]
+    if not allowed_at_once(events):
+        events += [release.started() for release in admission.release if release not in changed]
     return Expectation(events, {call.call.id: twin for call, _, twin in admission.twins})
 
 

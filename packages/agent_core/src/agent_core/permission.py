@@ -21,7 +21,7 @@ from . import events as ev
 from .config import Rule, ToolRules
 from .state import State
 
-Why = Literal["tier", "rule", "egress"]
+Why = Literal["tier", "rule", "egress", "changed"]
 _SETS = re.compile(r"\[[^\]]*\]")
 """Sets of characters in a pattern."""
 

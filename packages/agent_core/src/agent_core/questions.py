@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .driver import Driver
 
 
-async def question(driver: Driver, run: Run, call: Call, judged: Judged, why: Why | str) -> list[ev.DurableEvent]:
+async def question(driver: Driver, run: Run, call: Call, judged: Judged, why: Why) -> list[ev.DurableEvent]:
     """The question with its preview, and the answer at once where a grant or the configuration gives it; or the reason
     why it cannot be put."""
     tool, state, now = judged.tool, driver.session.state, driver.clock()

@@ -31,6 +31,8 @@ from .rerender import Renderer
 from .state import State, environment_of
 from .store.base import EventStore
 from .text import REPEAT_NOTICE, without_notices
+from .tools.admission import TWIN_IN_DOUBT
+from .tools.faults import finished_with
 from .tools.registry import Registry
 from .undo import FLAG
 
@@ -189,7 +191,7 @@ class _Decider:
                 self._check_retry(item, event)
             case ev.StepEnd():
                 self._check_cost(item, event)
-            case ev.ToolCallFinished() if event.call_id in self.twins and event.cached:
+            case ev.ToolCallFinished() if event.call_id in self.twins:
                 self._check_twin(item, event)
             case ev.ToolCallFinished() if self._is_fact(event):
                 self.pending = Expectation()
@@ -283,7 +285,7 @@ class _Decider:
 
     def _check_twin(self, item: ev.Recorded, event: ev.ToolCallFinished) -> None:
         """The result of a call that is the same as another one of its message."""
-        other = self.state.find_call(self.twins[event.call_id])
+        other, own = self.state.find_call(self.twins[event.call_id]), self.state.find_call(event.call_id)
         content = without_notices(other.result.content or "") if other is not None and other.result is not None else ""
         now = ev.ToolCallFinished(
             call_id=event.call_id,
@@ -294,7 +296,10 @@ class _Decider:
             error=event.error,
             digest=event.digest,
             cached=True,
+            target=event.target,
         )
+        if other is not None and own is not None and other.doubted:
+            now = finished_with(own, TWIN_IN_DOUBT, digest=event.digest, target=event.target)
         if (kind := compare(now, item)) is not None:
             self._tell(item, kind, now)
 

@@ -140,7 +140,8 @@ def _admit_one(state: State, run: Run, call: Call, desk: Desk, batch: _Batch, ad
         return
     if permission.decision == "ask":
         if call.status != "approved" or call.digest != verdict.digest:
-            admission.ask.append((call, verdict, permission.why))
+            # What was approved with other arguments is shown to a person again, whatever else would allow it.
+            admission.ask.append((call, verdict, "changed" if call.status == "approved" else permission.why))
             batch.asked.add(key)
             return
     elif tool.tier == "READ" and (kept := desk.cached(verdict)) is not None:
