@@ -184,6 +184,7 @@ async def test_u2_headers_then_nothing_ends_by_the_idle_limit() -> None:
         started = time.monotonic()
         error = await failure_of(url, idle_timeout=0.3)
     assert (error.kind, error.retryable, error.partial.text) == ("timeout", True, "")
+    assert "did not begin to answer" in str(error)
     assert time.monotonic() - started < 2
 
 
@@ -200,6 +201,7 @@ async def test_u2_one_delta_then_nothing_ends_with_the_partial_text() -> None:
     async with serving(playing(HELLO[:1], ending="hang")) as url:
         error = await failure_of(url, idle_timeout=0.3)
     assert (error.kind, error.retryable, error.partial.text) == ("timeout", True, "Hel")
+    assert "in the middle of the answer" in str(error)
 
 
 @pytest.mark.parametrize(

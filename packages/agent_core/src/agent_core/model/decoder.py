@@ -314,7 +314,10 @@ class Decoder:
     def _conclude(self, ending: Ending) -> None:
         if not self._complete or not self._chunks:
             if ending == "idle" and not self.done:
-                self._fail("timeout", "went silent in the middle of the answer", retryable=True)
+                silent = (
+                    "went silent in the middle of the answer" if self._chunks else "did not begin to answer in time"
+                )
+                self._fail("timeout", silent, retryable=True)
             elif self._chunks:
                 self._fail("stream_truncated", "ended the answer before it was complete", retryable=True)
             elif self._first_bytes.strip() and not _SSE_FIELD.match(self._first_bytes.removeprefix(_BOM)):
