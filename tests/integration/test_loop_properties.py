@@ -50,6 +50,9 @@ _act = st.one_of(
     st.tuples(st.just("interrupt_during"), st.integers(0, 8)),
     st.just(("resolve",)),
     st.just(("fork",)),
+    st.tuples(st.just("roll_back"), st.integers(0, 12)),
+    st.tuples(st.just("take_back"), st.integers(0, 12)),
+    st.tuples(st.just("queue_during"), st.integers(0, 8)),
 )
 
 
@@ -108,6 +111,17 @@ async def _act_out(turns: list[Any], acts: list[Any]) -> None:
                     seen.append(item)
                     if len(seen) == count:
                         await loop.interrupt(session_id)
+            case ("queue_during", count) if session_id:
+                async for item in loop.run("work", session_id):
+                    seen.append(item)
+                    if len(seen) == count:
+                        await _queue(loop, session_id)
+            case ("roll_back" | "take_back", back) if session_id:
+                head = (await store.session(session_id)).head
+                plan = await loop.undo_plan(session_id, max(1, head - back))
+                await loop.rollback(session_id, max(1, head - back))
+                if act[0] == "take_back":
+                    seen = [item async for item in loop.undo(session_id, plan)]
             case ("interrupt",) if session_id:
                 assert not await loop.interrupt(session_id), "no run is going on between two acts"
             case ("fork",) if session_id:
@@ -140,6 +154,13 @@ async def _act_out(turns: list[Any], acts: list[Any]) -> None:
     await _check(store, session_id, models[""])
 
 
+async def _queue(loop: AgentLoop, session_id: str) -> None:
+    try:
+        await loop.queue(session_id, "and this")
+    except Refused:
+        assert not (await loop.state(session_id)).running
+
+
 async def _decide_all(loop: AgentLoop, session_id: str, **answer: Any) -> None:
     for call in (await loop.state(session_id)).open_calls():
         try:
@@ -164,8 +185,8 @@ async def _check(store: MemoryStore, session_id: str, model: ScriptedModel | Non
     results: Counter[str] = Counter()
     for item in own:
         match item.event:
-            case ev.AssistantMessage():
-                results.clear()  # an id may come again once its call has left the context
+            case ev.AssistantMessage() | ev.RolledBack():
+                results.clear()  # an id may come again once its call has left the context, and each past has its own
             case ev.OutcomeResolved(outcome="send_again"):
                 results[item.event.call_id] -= 1
             case ev.ToolCallFinished():

@@ -4,9 +4,6 @@ would first have gone another way.
 
 from __future__ import annotations
 
-import asyncio
-import random
-from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,218 +11,69 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent_core import RetryPolicy
+from agent_core import decide
 from agent_core import events as ev
-from agent_core.config import ContextPolicy, LoopConfig, Price, Rule
+from agent_core.config import LoopConfig, Price, Rule
 from agent_core.context.build import compaction
-from agent_core.errors import ModelError, Refused, ToolError
-from agent_core.loop import AgentLoop
-from agent_core.messages import Usage
+from agent_core.errors import Refused
 from agent_core.model import wire
-from agent_core.redecide import Difference, read_log, redecide
+from agent_core.permission import Verdict
+from agent_core.redecide import Difference, redecide
 from agent_core.reviewed import accept, not_accepted, read_accepted
-from agent_core.testing import MemoryStore, ScriptedModel
+from agent_core.store.export import read_export
+from agent_core.tools import admission
 from agent_core.tools.faults import finished_with
-from agent_core.tools.tool import Tier, Tool, ToolContext, tool
-from tests.support.trade import QUESTION, Ledger, decide_open, drive, to_the_end, trader
+from tests.support.decisions import STORIES, played
 
-Log = tuple[list[ev.Recorded], dict[str, bytes]]
-_DAY = 86_400.0
-
-
-class _Clock:
-    """A clock that is moved by hand, so that days pass between a question and its answer."""
-
-    def __init__(self) -> None:
-        self.now = 1_800_000_000.0
-
-    def __call__(self) -> float:
-        self.now += 0.001
-        return self.now
-
-
-def _tools() -> list[Tool]:
-    @tool(untrusted=True)
-    async def look_up(key: str, deep: bool = False) -> str:
-        """Looks something up."""
-        await asyncio.sleep(0)
-        if key == "boom":
-            raise ToolError("it broke", type="validation")
-        return "z" * 9000 if key == "long" else f"{key} is 7"
-
-    async def versions(key: str, ctx: ToolContext) -> dict[str, str]:
-        return {"record": str(random.random())} if key == "moving" else {"record": "1"}
-
-    async def preview(key: str, ctx: ToolContext) -> ev.Preview:
-        if key == "hidden":
-            raise ToolError("there is no such record", hint="look it up")
-        return ev.Preview(f"Change {key}", measures={"amount": Decimal(3)})
-
-    @tool(tier=Tier.WRITE, target=lambda key: f"record:{key}", preview=preview, versions=versions, idempotent=True)
-    async def change(key: str, ctx: ToolContext) -> str:
-        """Changes something."""
-        return "changed"
-
-    @tool(tier=Tier.DANGEROUS)
-    def drop(key: str) -> str:
-        """Drops something."""
-        return "dropped"
-
-    @tool(egress=True)
-    def fetch(url: str) -> str:
-        """Fetches something from outside."""
-        return "fetched"
-
-    return [look_up, change, drop, fetch]
-
-
-async def _played(*turns: Any, after: Callable[[AgentLoop, str, _Clock], Any] | None = None, **limits: Any) -> Log:
-    """The log of a session in which these turns were played, and then ``after`` was done."""
-    clock = _Clock()
-    settings = {"system_prompt": "You are careful.", "retry": RetryPolicy(attempts=3, base=0.001), **limits}
-    price = Price(input=Decimal(2), output=Decimal(8))
-    model = ScriptedModel([*turns, *["the end"] * 30])
-    store = MemoryStore()
-    loop = AgentLoop(model=model, tools=_tools(), store=store, config=LoopConfig(**settings), clock=clock, price=price)
-    session_id = (await drive(loop.run("go", owner="boss")))[0].session_id
-    if after is not None:
-        await after(loop, session_id, clock)
-    return await read_log(store, session_id)
-
-
-async def _answered(loop: AgentLoop, session_id: str, clock: _Clock) -> None:
-    clock.now += 3 * _DAY
-    await decide_open(loop, session_id)
-    await drive(loop.resume(session_id))
-
-
-async def _expired(loop: AgentLoop, session_id: str, clock: _Clock) -> None:
-    clock.now += 8 * _DAY
-    await drive(loop.resume(session_id))
-
-
-async def _edited(loop: AgentLoop, session_id: str, clock: _Clock) -> None:
-    for call in (await loop.state(session_id)).open_calls():
-        await loop.decide(session_id, call.call.id, approve=True, arguments={"key": "edited"})
-    await drive(loop.resume(session_id))
-    await _answered(loop, session_id, clock)
-
-
-async def _granted(loop: AgentLoop, session_id: str, clock: _Clock) -> None:
-    for call in (await loop.state(session_id)).open_calls():
-        await loop.decide(session_id, call.call.id, approve=True, always=True)
-    await drive(loop.resume(session_id))
-    await decide_open(loop, session_id)
-    await drive(loop.resume(session_id))
-
-
-async def _refused(loop: AgentLoop, session_id: str, clock: _Clock) -> None:
-    for call in (await loop.state(session_id)).open_calls():
-        await loop.decide(session_id, call.call.id, approve=False, reason="too much")
-    await drive(loop.resume(session_id))
-
-
-async def _another_message(loop: AgentLoop, session_id: str, clock: _Clock) -> None:
-    await drive(loop.run("never mind", session_id))
-
-
-async def _queued(loop: AgentLoop, session_id: str, clock: _Clock) -> None:
-    async for item in loop.run("more", session_id):
-        if isinstance(item.event, ev.StepStarted) and item.seq and item.seq < 20:
-            await loop.queue(session_id, "and this", client_message_id="q")
-
-
-async def _interrupted(loop: AgentLoop, session_id: str, clock: _Clock) -> None:
-    async for item in loop.run("more", session_id):
-        if isinstance(item.event, ev.ToolCallStarted):
-            await loop.interrupt(session_id)
-    await drive(loop.resume(session_id))
-
-
-_A, _LONG = ("look_up", {"key": "a"}), ("look_up", {"key": "long"})
-_CHANGE = ("change", {"key": "a"})
-STORIES: dict[str, Callable[[], Any]] = {
-    "an answer": lambda: _played(["hello", Usage(100, 20, 120)]),
-    "parallel reads, twins among them": lambda: _played([_A, ("look_up", {"key": "b", "deep": True}), _A]),
-    "a repeat that ends the run": lambda: _played([_A], [_A], [_A], [_A], cache_seconds=0.0),
-    "results from the cache": lambda: _played([_A], [_A], [_A]),
-    "a circle": lambda: _played(*[[_A], [("look_up", {"key": "b"})]] * 5, cache_seconds=0.0, same_call_runs=9),
-    "broken calls": lambda: _played([("look_up", "{broken"), ("no_such", {}), ("look_up", {"wrong": 1})], [_A]),
-    "a tool that fails": lambda: _played([("look_up", {"key": "boom"})]),
-    "an approval days later": lambda: _played([_A, _CHANGE], after=_answered),
-    "an approval that came too late": lambda: _played([_CHANGE], after=_expired),
-    "edited arguments": lambda: _played([_CHANGE], after=_edited),
-    "a standing grant": lambda: _played([_CHANGE], [_CHANGE], [("change", {"key": "b"})], after=_granted),
-    "a refusal": lambda: _played([_CHANGE, ("drop", {"key": "a"})], after=_refused),
-    "a new message instead of an answer": lambda: _played([_CHANGE, _A], after=_another_message),
-    "records that changed meanwhile": lambda: _played([("change", {"key": "moving"})], after=_answered),
-    "a preview that cannot be made": lambda: _played([("change", {"key": "hidden"})]),
-    "unasked by configuration": lambda: _played([_CHANGE, ("drop", {"key": "a"})], auto_approve=("WRITE",)),
-    "rules by target": lambda: _played(
-        [_CHANGE, ("change", {"key": "b"}), ("look_up", {"key": "c"})],
-        rules=(
-            Rule(effect="allow", tool="change", target="record:a"),
-            Rule(effect="deny", tool="change", target="record:b", reason="not that one"),
-            Rule(effect="ask", tool="look_up"),
-        ),
-        after=_answered,
-    ),
-    "egress after untrusted text": lambda: _played([_A], [("fetch", {"url": "x"})], after=_answered),
-    "limits of calls": lambda: _played(
-        [_A, ("look_up", {"key": "b"}), ("look_up", {"key": "c"})], max_calls_per_step=2
-    ),
-    "limits of a run": lambda: _played([_A], [_LONG], [("look_up", {"key": "c"})], max_calls=2),
-    "too many steps": lambda: _played(*[[("look_up", {"key": str(n)})] for n in range(5)], max_steps=3),
-    "out of money": lambda: _played(*[[_A, Usage(900, 90, 990)]] * 3, max_cost=Decimal("0.001")),
-    "failures and retries": lambda: _played(
-        [ModelError("overloaded", "busy", retryable=True)], ["part", ModelError("stream_error", "cut", retryable=True)]
-    ),
-    "a failure for good": lambda: _played([ModelError("auth", "no key")]),
-    "failures without end": lambda: _played(*[[ModelError("overloaded", "busy", retryable=True)]] * 5),
-    "an empty answer": lambda: _played("", ""),
-    "clipped and dropped": lambda: _played(
-        [_LONG], after=_many_messages, context=ContextPolicy(budget_tokens=1500), read_output=False
-    ),
-    "a queue": lambda: _played([_A], "one", [_A], after=_queued),
-    "interrupts": lambda: _played("one", [_A, _CHANGE], after=_interrupted),
-    "business": lambda: _business(),
-}
-
-
-async def _many_messages(loop: AgentLoop, session_id: str, clock: _Clock) -> None:
-    for number in range(12):
-        await drive(loop.run(f"{number} " + "word " * 120, session_id))
-
-
-async def _business() -> Log:
-    store, ledger = MemoryStore(), Ledger()
-    loop = trader(store, ledger)
-    session_id = (await drive(loop.run(QUESTION)))[0].session_id
-    await to_the_end(loop, session_id, ledger)
-    return await read_log(store, session_id)
+GOLDEN = sorted((Path(__file__).parents[1] / "golden" / "runs").glob("*/*.jsonl"))
 
 
 @pytest.mark.parametrize("story", STORIES)
 async def test_the_code_that_wrote_a_log_decides_the_same_again(story: str) -> None:
-    items, contents = await STORIES[story]()
+    items, contents = await played(story)
     assert redecide(items, contents) == []
 
 
 @pytest.mark.parametrize("story", STORIES)
 async def test_every_beginning_of_a_log_decides_the_same_again(story: str) -> None:
-    items, contents = await STORIES[story]()
-    for length in range(1, len(items)):
+    items, contents = await played(story)
+    forked = [place for place, item in enumerate(items, 1) if isinstance(item.event, ev.SessionStarted)]
+    for length in range(forked[-1], len(items)):
         assert redecide(items[:length], contents, cut=True) == []
 
 
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_a_golden_run_is_decided_as_it_always_was(path: Path) -> None:
+    export = read_export(path)
+    told = redecide(export.recorded(), export.contents)
+    assert [one for one in told if one.kind != "rendering"] == []
+
+
+def test_each_story_is_a_golden_run() -> None:
+    assert len(GOLDEN) >= len(STORIES)
+
+
 async def test_what_is_read_from_a_store_is_enough_and_missing_contents_are_said() -> None:
-    items, contents = await STORIES["business"]()
+    items, contents = await played("business")
     run = next(item.event for item in items if isinstance(item.event, ev.RunStarted))
     with pytest.raises(Refused, match="event 2"):
         redecide(items, {name: data for name, data in contents.items() if name != run.environment})
 
 
 # --- a change in the code shows
+
+
+def test_a_changed_guard_shows_on_the_golden_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = admission._refuse_repeat
+    monkeypatch.setattr(admission, "_refuse_repeat", lambda run, *rest: known(_with(run, same_call_runs=1), *rest))
+    changed = {}
+    for path in GOLDEN:
+        export = read_export(path)
+        if told := [one for one in redecide(export.recorded(), export.contents) if one.kind != "rendering"]:
+            changed[path.stem] = told[0]
+    assert "a-repeat-that-ends-the-run" in changed
+    first = changed["a-repeat-that-ends-the-run"]
+    assert (first.recorded.split()[0], first.now.split()[0]) == ("ToolCallStarted", "GuardTripped")
 
 
 def _first(differences: list[Difference]) -> Difference:
@@ -236,9 +84,7 @@ def _first(differences: list[Difference]) -> Difference:
 async def test_a_guard_that_counts_otherwise_shows_at_the_call_it_would_have_stopped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    items, contents = await STORIES["a repeat that ends the run"]()
-    from agent_core.tools import admission
-
+    items, contents = await played("a repeat that ends the run")
     known = admission._refuse_repeat
     monkeypatch.setattr(admission, "_refuse_repeat", lambda run, *rest: known(_with(run, same_call_runs=1), *rest))
     first = _first(redecide(items, contents))
@@ -257,9 +103,7 @@ def _with(run: Any, **limits: Any) -> Any:
 async def test_a_limit_that_is_compared_otherwise_shows_where_the_run_would_have_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    items, contents = await STORIES["too many steps"]()
-    from agent_core import decide
-
+    items, contents = await played("too many steps")
     known = decide._over_budget
     monkeypatch.setattr(decide, "_over_budget", lambda run, now: known(_with(run, max_steps=4), now))
     first = _first(redecide(items, contents))
@@ -270,10 +114,7 @@ async def test_a_limit_that_is_compared_otherwise_shows_where_the_run_would_have
 
 
 async def test_a_write_that_is_no_longer_asked_shows_as_an_effect(monkeypatch: pytest.MonkeyPatch) -> None:
-    items, contents = await STORIES["an approval days later"]()
-    from agent_core.permission import Verdict
-    from agent_core.tools import admission
-
+    items, contents = await played("an approval days later")
     monkeypatch.setattr(admission, "standing", lambda *given, **named: Verdict("run"))
     first = _first(redecide(items, contents))
     asked = next(item for item in items if isinstance(item.event, ev.ApprovalRequested))
@@ -283,7 +124,7 @@ async def test_a_write_that_is_no_longer_asked_shows_as_an_effect(monkeypatch: p
 async def test_a_compaction_that_comes_earlier_shows_at_the_request_before_which_it_comes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    items, contents = await STORIES["clipped and dropped"]()
+    items, contents = await played("clipped and dropped")
 
     def earlier(state: Any, policy: Any, *rest: Any) -> Any:
         return compaction(state, msgspec.structs.replace(policy, budget_tokens=policy.budget_tokens // 2), *rest)
@@ -295,24 +136,20 @@ async def test_a_compaction_that_comes_earlier_shows_at_the_request_before_which
 
 
 async def test_a_retry_that_is_no_longer_made_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    items, contents = await STORIES["failures and retries"]()
-    from agent_core import redecide as module
-
-    monkeypatch.setattr(module, "delay", lambda *given, **named: None)
+    items, contents = await played("failures and retries")
+    monkeypatch.setattr("agent_core.redecide.delay", lambda *given, **named: None)
     first = _first(redecide(items, contents))
     assert (first.kind, first.now) == ("decision", "no further attempt")
 
 
 async def test_a_key_that_is_made_otherwise_shows_as_an_effect(monkeypatch: pytest.MonkeyPatch) -> None:
-    items, contents = await STORIES["business"]()
-    from agent_core.tools import admission
-
+    items, contents = await played("business")
     monkeypatch.setattr(admission, "idempotency_key", lambda session_id, call: f"{session_id}-{call.seq}")
     assert _first(redecide(items, contents)).kind == "effect"
 
 
 async def test_other_bytes_of_a_request_are_told_as_rendering(monkeypatch: pytest.MonkeyPatch) -> None:
-    items, contents = await STORIES["business"]()
+    items, contents = await played("business")
     known = wire.render_message
     monkeypatch.setattr(wire, "render_message", lambda *given: known(*given).replace(b"careful", b"CAREFUL"))
     differences = redecide(items, contents)
@@ -324,7 +161,7 @@ async def test_other_bytes_of_a_request_are_told_as_rendering(monkeypatch: pytes
 
 
 async def test_other_words_for_the_same_decision_are_told_as_rendering(monkeypatch: pytest.MonkeyPatch) -> None:
-    items, contents = await STORIES["limits of calls"]()
+    items, contents = await played("limits of calls")
 
     def reworded(call: Any, fault: ev.Fault, **named: Any) -> ev.ToolCallFinished:
         return finished_with(call, msgspec.structs.replace(fault, message="No."), **named)
@@ -337,7 +174,7 @@ async def test_other_words_for_the_same_decision_are_told_as_rendering(monkeypat
 
 
 async def test_another_permission_policy_shows_what_it_would_have_asked_and_denied() -> None:
-    items, contents = await STORIES["an approval days later"]()
+    items, contents = await played("an approval days later")
     asking = LoopConfig(rules=(Rule(effect="ask", tool="look_up"),))
     asked = redecide(items, contents, config=asking)
     assert "look_up" in _first(asked).now
@@ -349,7 +186,7 @@ async def test_another_permission_policy_shows_what_it_would_have_asked_and_deni
 
 
 async def test_another_limit_shows_where_it_would_have_ended_the_run() -> None:
-    items, contents = await STORIES["business"]()
+    items, contents = await played("business")
     first = _first(redecide(items, contents, config=LoopConfig(max_steps=2)))
     assert first.now.startswith("LoopEnd")
     assert '"max_steps"' in first.now
@@ -357,7 +194,7 @@ async def test_another_limit_shows_where_it_would_have_ended_the_run() -> None:
 
 
 async def test_another_price_shows_where_the_money_would_have_run_out() -> None:
-    items, contents = await STORIES["business"]()
+    items, contents = await played("business")
     cheap = Price(input=Decimal(0), output=Decimal(0))
     assert redecide(items, contents, price=cheap) == []
     dear = Price(input=Decimal(9000), output=Decimal(9000))
@@ -369,7 +206,7 @@ async def test_another_price_shows_where_the_money_would_have_run_out() -> None:
 
 
 async def test_a_reviewed_difference_is_not_told_again_and_another_one_is(tmp_path: Path) -> None:
-    items, contents = await STORIES["business"]()
+    items, contents = await played("business")
     differences = redecide(items, contents, config=LoopConfig(max_steps=2))
     path = tmp_path / "accepted.json"
     assert read_accepted(path) == []

@@ -76,20 +76,18 @@ class World:
         return call.status == "approved" and isinstance(following, ev.ApprovalRequested) and following.why == "changed"
 
     def _recorded(self, call: ToolCall, tool: Tool) -> Judged | ev.Fault | None:
-        arguments: str | None = None
         for event in self._about(call.id):
             match event:
                 case ev.GuardTripped(evidence={"call": str(key), "arguments": str(text)}):
-                    arguments = text
                     return _judged(tool, text, key.rpartition(":")[2], _target_behind(self._about(call.id)))
                 case ev.ApprovalRequested():
                     return _judged(tool, event.arguments, event.digest, event.target)
                 case ev.ToolCallStarted():
-                    return _judged(tool, arguments or call.arguments, event.digest, event.target)
-                case ev.ToolCallFinished(digest=found) if found:
-                    return _judged(tool, arguments or call.arguments, found, event.target)
-                case ev.ToolCallFinished(error=ev.Fault(type="validation") as fault):
+                    return _judged(tool, call.arguments, event.digest, event.target)
+                case ev.ToolCallFinished(attempts=0, error=ev.Fault(type="validation") as fault):
                     return fault
+                case ev.ToolCallFinished(digest=found) if found:
+                    return _judged(tool, call.arguments, found, event.target)
                 case ev.ToolCallFinished():
                     return None
                 case _:
