@@ -130,7 +130,8 @@ def _after_answer(run: Run, content: str | None) -> Action:
     if flag is None and not (content or "").strip():
         flag = "empty_response"
     if flag is None:
-        return Finish("completed")
+        cut = "The answer was cut off at the length limit of the model." if run.finish_reason == "length" else None
+        return Finish("completed", cut)
     if flag in run.nudged:
         return Finish("model_error", f"The model gave no usable answer ({flag}).")
     if run.steps >= run.environment.config.max_steps:

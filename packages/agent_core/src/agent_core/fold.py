@@ -15,7 +15,7 @@ from . import events as ev
 from .context.tokens import estimate_message
 from .hidden_text import remove, removed_notice
 from .messages import Message
-from .state import Call, Contents, Entry, Repeat, Run, State, digest_parts, environment_of, result_digest
+from .state import MISTAKES, Call, Contents, Entry, Repeat, Run, State, digest_parts, environment_of, result_digest
 from .text import clip
 
 LONGEST_TRAIL = 24
@@ -187,7 +187,7 @@ def _assistant_message(state: State, event: ev.AssistantMessage, seq: int, item:
     if state.run is not None:
         state.run.steps += 1
         state.run.attempt, state.run.waited = 0, 0.0
-        state.run.flags = event.flags
+        state.run.flags, state.run.finish_reason = event.flags, event.finish_reason
 
 
 def _step_end(state: State, event: ev.StepEnd, seq: int, item: ev.Recorded) -> None:
@@ -257,11 +257,12 @@ def _call_finished(state: State, event: ev.ToolCallFinished, seq: int, item: ev.
     if rules.untrusted and (event.ok or call.attempts):
         state.untrusted_read = True  # what outsiders wrote may stand in an error, too
     key, result = f"{event.tool}:{event.digest}", None
-    if call.attempts or event.cached:
+    mistaken = event.error is not None and event.error.type in MISTAKES
+    if call.attempts or event.cached or mistaken:
         result = result_digest(event.content)
         run.trail.append(f"{key}:{result}")
         del run.trail[:-LONGEST_TRAIL]
-    if rules.tier != "READ":
+    if rules.tier != "READ" and call.attempts:
         run.repeats.clear()
         run.refused.clear()
     elif result is not None:

@@ -88,6 +88,8 @@ def result_digest(content: str) -> str:
     return hashlib.blake2b(content.removesuffix(REPEAT_NOTICE).encode(), digest_size=12).hexdigest()
 
 
+MISTAKES = ("validation", "unknown_tool")
+"""Errors of calls that never ran; the same one made again counts as a repeat."""
 LONGEST_GAP = 300.0
 """Seconds. A longer silence between two events of a run is taken for a pause (a crash, a machine asleep), not for
 work.
@@ -118,6 +120,8 @@ class Run(Struct):
     usage: Usage = Usage()
     cost: ev.Cost | None = None
     repeats: dict[str, Repeat] = field(default_factory=dict)
+    finish_reason: str = "stop"
+    """How the newest answer ended."""
     flags: tuple[str, ...] = ()
     """Remarks of the model client on the newest answer."""
     nudged: tuple[str, ...] = ()

@@ -13,9 +13,10 @@ from msgspec import Struct, field
 from .. import events as ev
 from ..messages import ToolCall
 from ..permission import Verdict, Why, standing
-from ..state import Call, Run, State, result_digest
+from ..state import MISTAKES, Call, Run, State, result_digest
 from ..text import REPEAT_NOTICE
 from .cache import CachedResult
+from .canonical import digest
 from .faults import finished_with
 from .registry import Judged
 
@@ -113,7 +114,7 @@ def _admit_one(state: State, run: Run, call: Call, desk: Desk, batch: _Batch, ad
             admission.events.append(
                 ev.ApprovalDecided(call_id=call.call.id, digest=call.digest or "", decision="expired", by="clock")
             )
-        admission.events.append(finished_with(call, verdict))
+        _admit_mistake(run, call, verdict, batch, admission)
         return
     release = Release(call, verdict, call.attempts + 1, idempotency_key(state.session_id, call))
     if not call.attempts and (limit := _over_limit(state, run, call, batch)) is not None:
@@ -125,7 +126,7 @@ def _admit_one(state: State, run: Run, call: Call, desk: Desk, batch: _Batch, ad
     if permission.decision == "deny":
         admission.events.append(finished_with(call, _denied_by(permission), digest=verdict.digest, target=target))
         return
-    if _refuse_repeat(run, call, verdict, batch, admission):
+    if _refuse_repeat(run, call, verdict.digest, verdict.arguments, target, batch, admission):
         return
     key = f"{tool.name}:{verdict.digest}"
     if key in batch.asked:
@@ -210,10 +211,23 @@ def _over_limit(state: State, run: Run, call: Call, batch: _Batch) -> list[ev.Du
     return [tripped, finished_with(call, fault)]
 
 
-def _refuse_repeat(run: Run, call: Call, judged: Judged, batch: _Batch, admission: Admission) -> bool:
+def _admit_mistake(run: Run, call: Call, fault: ev.Fault, batch: _Batch, admission: Admission) -> None:
+    """Answers a call that cannot be carried out as it stands. The same mistake again and again is a repeat, too."""
+    if fault.type not in MISTAKES:
+        admission.events.append(finished_with(call, fault))
+        return
+    arguments = call.call.raw_arguments or call.call.arguments
+    written = digest(arguments)
+    if not _refuse_repeat(run, call, written, arguments, None, batch, admission):
+        admission.events.append(finished_with(call, fault, digest=written))
+
+
+def _refuse_repeat(
+    run: Run, call: Call, written: str, arguments: str, target: str | None, batch: _Batch, admission: Admission
+) -> bool:
     """Counts identical calls with identical results, those of this batch included, and answers or ends as the ladder
     says."""
-    key = f"{judged.tool.name}:{judged.digest}"
+    key = f"{call.call.name}:{written}"
     known = run.repeats.get(key)
     allowed = run.environment.config.same_call_runs
     seen = (known.count if known else 0) + batch.same.get(key, 0)
@@ -226,7 +240,7 @@ def _refuse_repeat(run: Run, call: Call, judged: Judged, batch: _Batch, admissio
     ends = batch.refused.get(key, 0) > 0
     batch.refused[key] = batch.refused.get(key, 0) + 1
     batch.ended = batch.ended or ends
-    evidence = {"call": key, "arguments": judged.arguments, "runs": seen, "refused": batch.refused[key]}
+    evidence = {"call": key, "arguments": arguments, "runs": seen, "refused": batch.refused[key]}
     admission.events.append(
         ev.GuardTripped(
             guard=guard, action="ended" if ends else "answered", evidence=evidence, call_ids=(call.call.id,)
@@ -239,7 +253,7 @@ def _refuse_repeat(run: Run, call: Call, judged: Judged, batch: _Batch, admissio
     )
     hint = "Use the results you have, or try something else; one more repeat ends the run."
     fault = ev.Fault("repeated_call", message, hint)
-    admission.events.append(finished_with(call, fault, digest=judged.digest, target=judged.target))
+    admission.events.append(finished_with(call, fault, digest=written, target=target))
     return True
 
 
