@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -17,7 +18,7 @@ from agent_core.codec import decode, encode
 from agent_core.fold import fold
 from agent_core.state import State
 from tests.support.generated import logs
-from tests.support.logs import CONTENTS
+from tests.support.logs import CONTENTS, answer, begun, recorded
 from tests.unit.test_golden_logs import LOGS, contents, read
 
 PACKAGE = Path(agent_core.__file__).parent
@@ -30,7 +31,9 @@ def as_stored(items: list[ev.Recorded]) -> list[ev.Recorded]:
 
 def through_bytes(state: State) -> State:
     """Written and read again."""
-    read_again = snapshots.decode_state(snapshots.encode_state(state))
+    data = snapshots.encode_state(state)
+    assert data is not None
+    read_again = snapshots.decode_state(data)
     assert read_again is not None
     return read_again
 
@@ -66,7 +69,8 @@ def test_the_fingerprint_covers_all_code_that_folding_depends_on() -> None:
         if name not in found:
             found.add(name)
             needed += _imports(PACKAGE / name)
-    assert set(snapshots.FOLDED_BY) == found
+    assert set(snapshots.folding_code(PACKAGE)) == found
+    assert {"state.py", "events.py", "messages.py", "context/tokens.py", "text.py"} <= found
 
 
 def _imports(path: Path) -> list[str]:
@@ -82,13 +86,14 @@ def _imports(path: Path) -> list[str]:
 
 
 def test_the_fingerprint_changes_with_the_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in snapshots.FOLDED_BY:
+    code = snapshots.folding_code(PACKAGE)
+    for name, source in code.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes((PACKAGE / name).read_bytes())
+        (tmp_path / name).write_bytes(source)
     ours = snapshots.schema()
-    monkeypatch.setattr("importlib.resources.files", lambda package: tmp_path)
+    monkeypatch.setattr(snapshots, "_PACKAGE", tmp_path)
     assert snapshots.schema.__wrapped__() == ours
-    for name in snapshots.FOLDED_BY:
+    for name in code:
         with (tmp_path / name).open("ab") as file:
             file.write(b"#")
         changed = snapshots.schema.__wrapped__()
@@ -99,8 +104,20 @@ def test_the_fingerprint_changes_with_the_code(tmp_path: Path, monkeypatch: pyte
 
 
 def test_what_is_no_state_is_not_taken_for_one() -> None:
-    for data in (b"", b"{", b"[]", b'{"seq": "one"}', b"\xff"):
-        assert snapshots.decode_state(data) is None
+    data = snapshots.encode_state(State(session_id="s", seq=3))
+    assert data is not None
+    for damaged in (b"", b"{", b'{"seq": 1}', b"\xff", data[:-1], data + b"\x00", data.replace(b"\x03", b"\xc0")):
+        assert snapshots.decode_state(damaged) is None
+
+
+def test_a_state_that_cannot_be_written_is_not_kept() -> None:
+    state = fold(logs_of_one(replay={"big": 2**70}), CONTENTS)
+    assert snapshots.encode_state(state) is None
+
+
+def logs_of_one(**changes: Any) -> list[ev.Recorded]:
+    """A log with one answer of a model."""
+    return recorded([*begun(), answer("ok", **changes)])
 
 
 def test_snapshots_are_50_to_100_events_apart_and_large_states_are_written_less_often() -> None:

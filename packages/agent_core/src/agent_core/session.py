@@ -133,8 +133,9 @@ class Session:
         self._staged, self._new_contents, self._doubtful = [], {}, 0
         self._head = recorded[-1]
         if driving and snapshots.is_due(self._stored - self._saved, self._saved_size):
-            self._due = (self._stored, snapshots.encode_state(self.state))
-            self._saved, self._saved_size = self._stored, len(self._due[1])
+            data = snapshots.encode_state(self.state)
+            self._due = None if data is None else (self._stored, data)
+            self._saved, self._saved_size = self._stored, len(data or b"")
         return [*self._take_foreign(), *recorded]
 
     async def flush_facts(self) -> list[ev.Recorded]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from importlib import resources
-from importlib.resources.abc import Traversable
+from pathlib import Path
 
 import msgspec
 
 from .state import State
 
+_PACKAGE = Path(__file__).parent
 _ROOTS = ("fold.py", "codec.py")
 """What decides what a log folds to, together with all that it imports from this package."""
 _IMPORT = re.compile(rb"^from (\.+)([\w.]*) import (\([^)]*\)|.*)$", re.MULTILINE)
@@ -35,7 +35,7 @@ def schema() -> str | None:
     read, and then there are no snapshots.
     """
     try:
-        sources = folding_code(resources.files(__package__))
+        sources = folding_code(_PACKAGE)
     except OSError:
         return None
     digest = hashlib.blake2b(digest_size=16)
@@ -44,7 +44,7 @@ def schema() -> str | None:
     return digest.hexdigest()
 
 
-def folding_code(package: Traversable) -> dict[str, bytes]:
+def folding_code(package: Path) -> dict[str, bytes]:
     """The sources of the fold and of all modules of the package that it imports, by path within the package."""
     found: dict[str, bytes] = {}
     wanted = list(_ROOTS)

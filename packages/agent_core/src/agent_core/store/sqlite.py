@@ -101,16 +101,24 @@ class SqliteStore:
         self, session_id: str, after: int = 0, until: int | None = None
     ) -> AsyncIterator[tuple[int, list[Stored]]]:
         """Gapless pages of rows, each with the number of the session that it belongs to."""
-        for owner, first, last in await self._worker.read(lambda db: table.segments(db, session_id)):
-            start, end = max(after, first), last if until is None else min(last, until)
+
+        def begin(db: sqlite3.Connection) -> tuple[list[tuple[int, int, int]], list[Stored]]:
+            parts = [(owner, max(after, first), last) for owner, first, last in table.segments(db, session_id)]
+            parts = [(owner, start, last if until is None else min(last, until)) for owner, start, last in parts]
+            parts = [part for part in parts if part[1] < part[2]]
+            return parts, table.page(db, *parts[0]) if parts else []
+
+        parts, rows = await self._worker.read(begin)
+        for part, (owner, start, end) in enumerate(parts):
             while start < end:
-                rows = await self._worker.read(lambda db, o=owner, s=start, e=end: table.page(db, o, s, e))  # type: ignore[misc]
+                if part or start > parts[0][1]:
+                    rows = await self._worker.read(lambda db, o=owner, s=start, e=end: table.page(db, o, s, e))  # type: ignore[misc]
                 whole = rows if rows and rows[-1][0] == start + len(rows) else table.gapless(rows, start)
                 if whole:
                     yield owner, whole
                 start += len(whole)
                 if not rows:
-                    raise DamagedLog(session_id, start + 1, f"the log ends at {start}, its head says {last}")
+                    raise DamagedLog(session_id, start + 1, f"the log ends at {start}, its head says {end}")
                 if len(whole) < len(rows):
                     raise DamagedLog(session_id, start + 1, "it is missing")
 

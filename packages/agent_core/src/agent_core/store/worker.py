@@ -4,7 +4,8 @@ Invariant: a write job is answered only after its transaction is on disk. Jobs t
 transaction (group commit); a job that fails leaves no trace in it and does not harm the others.
 
 Where the disk syncs quickly a batch runs right on the event loop, which costs less than half of a hand-over to a
-thread; while syncs are slow, or another program holds the file, batches run in a thread and the loop goes on.
+thread, and so does one that only reads; while syncs are slow, or another program holds the file, batches that write run
+in a thread and the loop goes on.
 """
 
 from __future__ import annotations
@@ -85,7 +86,8 @@ class SqliteWorker:
         return job.future
 
     def _flush(self) -> None:
-        if self._db is not None and self._average < _QUICK and self._turn.acquire(blocking=False):
+        quick = self._average < _QUICK or not any(job.writes for job in self._jobs)
+        if self._db is not None and quick and self._turn.acquire(blocking=False):
             try:
                 with self._guard:
                     batch, self._jobs, self._scheduled = self._jobs, [], False
