@@ -96,8 +96,8 @@ class World:
 
     def _about(self, call_id: str) -> Iterator[Any]:
         """The events about a call, until the conversation goes on."""
-        for item in self._items[self._place :]:
-            event = item.event
+        for place in range(self._place, len(self._items)):
+            event = self._items[place].event
             if closes_exchange(event):
                 return
             if getattr(event, "call_id", None) == call_id or call_id in getattr(event, "call_ids", ()):
