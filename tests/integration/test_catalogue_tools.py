@@ -217,7 +217,7 @@ async def test_the_backend_that_knows_it_did_not_happen_lets_it_be_sent_once_mor
         _hangs,
         _raises,
         _answers(Reconciled("unknown")),
-        _answers(Reconciled("hapened")),
+        _answers(Reconciled("hapened")),  # type: ignore[arg-type]
         _answers(None),
         _answers("happened"),
         _answers({"outcome": "happened"}),
@@ -235,9 +235,10 @@ async def test_a_backend_that_cannot_say_leaves_the_doubt_to_a_person(reconcile:
     assert await collect(loop.resume(session_id)) == [], "it waits"
     await loop.resolve(session_id, call_id, "happened", by="boss", content="order 9")
     assert await loop.resolve(session_id, call_id, "happened", by="boss") == [], "the same again is harmless"
-    for other in ("did_not_happen", "send_again"):
+    others: tuple[Any, ...] = ("did_not_happen", "send_again")
+    for other in others:
         with pytest.raises(Refused, match="happened"):
-            await loop.resolve(session_id, call_id, other, by="boss")  # type: ignore[arg-type]
+            await loop.resolve(session_id, call_id, other, by="boss")
     assert end_of(await collect(loop.resume(session_id))).completed
     assert results(model) == ["order 9"]
     assert len(ran) == 1

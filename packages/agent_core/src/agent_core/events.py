@@ -146,8 +146,8 @@ class ApprovalRequested(Event, frozen=True):
     """Versions of the records that the preview was made from."""
     deadline: float | None = None
     why: str = "tier"
-    """``tier``, ``rule``, ``egress`` (untrusted text was read), ``changed`` (the records or the arguments are not what was
-    shown)."""
+    """``tier``, ``rule``, ``egress`` (untrusted text was read), ``changed`` (the records or the arguments are not what
+    was shown)."""
     offer: Offer | None = None
 
 
