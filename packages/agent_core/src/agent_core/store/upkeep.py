@@ -39,12 +39,7 @@ def backup_home(home: Path, folder: Path) -> list[Path]:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise StoreError(f"{folder} is not empty; name a new folder for each backup.")
-        with ExitStack() as stack:
-            opened = [stack.enter_context(closing(_open(path))) for path in sources]
-            for db in opened:  # from here on each shows the state of this moment, whatever others write
-                db.execute("BEGIN")
-                db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            copies = [_copied(db, folder / path.name) for db, path in zip(opened, sources, strict=True)]
+        copies = copy_together([(path, folder / path.name) for path in sources])
         for settings in sorted(home.glob("*.toml")):
             _private(folder / settings.name)
             shutil.copyfile(settings, folder / settings.name)
@@ -68,15 +63,12 @@ def restore_home(folder: Path, home: Path) -> list[Path]:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         for source in sources:
             target, draft = home / source.name, home / f".{source.name}.restoring"
+            _refuse_while_driven(target)
             draft.unlink(missing_ok=True)
             drafts.append((draft, target))
-            with closing(_open(source)) as db:
-                _copied(db, draft)
-            with closing(_open(draft)) as db:
-                _renew_leases(db, draft, target)
-        for draft, target in drafts:
-            with closing(_open(draft)) as db:
-                _copied(db, target)
+            copy_together([(source, draft)])
+            renew_leases(draft, target)
+        copy_together(drafts)
     except (OSError, sqlite3.Error) as error:
         raise StoreError(f"{home} cannot be restored from {folder}: {error}.") from None
     finally:
@@ -85,29 +77,46 @@ def restore_home(folder: Path, home: Path) -> list[Path]:
     return [target for _, target in drafts]
 
 
-def _renew_leases(draft: sqlite3.Connection, path: Path, target: Path) -> None:
-    """In a copy of a log: no lease is held, and each generation is beyond any that ``target`` has given out."""
-    if not _is_log(draft):
-        return
-    check_version(draft, path)
-    known: dict[str, int] = {}
-    if target.exists():
-        with closing(_open(target)) as db:
-            if _is_log(db):
-                known = _generations(db)
-    query = "UPDATE sessions SET holder = NULL, held_until = 0, generation = max(generation, ?) + ? WHERE id = ?"
-    names = [name for (name,) in draft.execute("SELECT id FROM sessions").fetchall()]
-    draft.executemany(query, [(known.get(name, 0), _LEAP, name) for name in names])
+def copy_together(pairs: Sequence[tuple[Path, Path]]) -> list[Path]:
+    """Copies databases as they are at one moment, each into the place of another one or of none; returns the copies.
+    Raises ``StoreError`` for a damaged one, and what SQLite and the file system raise.
+    """
+    with ExitStack() as stack:
+        opened = [stack.enter_context(closing(_open(source))) for source, _ in pairs]
+        for db in opened:  # from here on each shows the state of this moment, whatever others write
+            db.execute("BEGIN")
+            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return [_copied(db, target) for db, (_, target) in zip(opened, pairs, strict=True)]
 
 
-def _generations(db: sqlite3.Connection) -> dict[str, int]:
-    rows: Sequence[tuple[str, int, str | None, float]] = db.execute(
-        "SELECT id, generation, holder, held_until FROM sessions"
-    ).fetchall()
-    for session_id, _, holder, until in rows:
+def renew_leases(copy: Path, target: Path) -> None:
+    """Prepares a copy of a log to take the place of ``target``: no lease is held in it, and each generation is beyond
+    any that ``target`` has given out. Other databases are left alone.
+    """
+    with closing(_open(copy)) as db:
+        if not _is_log(db):
+            return
+        check_version(db, copy)
+        known = {session_id: generation for session_id, generation, _, _ in _leases(target)}
+        query = "UPDATE sessions SET holder = NULL, held_until = 0, generation = max(generation, ?) + ? WHERE id = ?"
+        names = [name for (name,) in db.execute("SELECT id FROM sessions").fetchall()]
+        db.executemany(query, [(known.get(name, 0), _LEAP, name) for name in names])
+
+
+def _leases(path: Path) -> list[tuple[str, int, str | None, float]]:
+    """Session, generation, holder and end of each lease of a log; of any other file none."""
+    if not path.exists():
+        return []
+    with closing(_open(path)) as db:
+        if not _is_log(db):
+            return []
+        return db.execute("SELECT id, generation, holder, held_until FROM sessions").fetchall()
+
+
+def _refuse_while_driven(path: Path) -> None:
+    for session_id, _, holder, until in _leases(path):
         if holder is not None and time.time() < until and not is_dead(holder):
             raise Busy(session_id, describe(holder))
-    return {session_id: generation for session_id, generation, _, _ in rows}
 
 
 def _is_database(path: Path) -> bool:

@@ -1,7 +1,7 @@
 """A data folder as one file, and back, while it is in use.
 
-Invariant: each database is copied through SQLite, at one point of its own time; a backup is looked through whole before
-anything of it takes the place of what is there, and nothing in it can lead outside the folder.
+Invariant: the databases are copied through SQLite, all as they are at one moment; a backup is looked through whole
+before anything of it takes the place of what is there, and nothing in it can lead outside the folder.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path, PurePosixPath
+
+from agent_core.store.upkeep import copy_together, renew_leases
 
 from .problems import STORAGE, USAGE, Problem
 
@@ -30,15 +32,12 @@ def back_up(home: Path, target: Path) -> list[str]:
         draft = Path(name) / "backup.tar.gz"
         try:
             members = list(_files(home))
+            databases = [path for path in members if _is_database(path)]
+            copied = copy_together([(path, Path(name) / str(number)) for number, path in enumerate(databases)])
+            copies = dict(zip(databases, copied, strict=True))
             with tarfile.open(draft, "w:gz") as archive:
                 for path in members:
-                    copy = path
-                    if _is_database(path):
-                        copy = Path(name) / "copy.db"
-                        copy_database(path, copy)
-                    archive.add(copy, _member(home, path))
-                    if copy is not path:
-                        copy.unlink()
+                    archive.add(copies.get(path, path), _member(home, path))
             handle = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
             with os.fdopen(handle, "wb") as out, open(draft, "rb") as source:
                 shutil.copyfileobj(source, out)
@@ -83,7 +82,8 @@ def put_back(folder: Path, files: list[Path], home: Path) -> None:
             target = home / path.relative_to(folder)
             target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             if _is_database(path):
-                copy_database(path, target)
+                renew_leases(path, target)
+                copy_together([(path, target)])
             else:
                 draft = target.with_name(f".{target.name}.{os.getpid()}")
                 with os.fdopen(os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as out:
@@ -91,17 +91,6 @@ def put_back(folder: Path, files: list[Path], home: Path) -> None:
                 os.replace(draft, target)
     except (OSError, sqlite3.Error) as error:
         raise Problem(STORAGE, "restore_failed", home=home, why=_why(error)) from None
-
-
-def copy_database(source: Path, target: Path) -> None:
-    """The content of one database at one point in time, in the place of another one's."""
-    if not target.exists():
-        os.close(os.open(target, os.O_CREAT | os.O_RDWR, 0o600))
-    with (
-        closing(sqlite3.connect(source, timeout=30.0)) as read,
-        closing(sqlite3.connect(target, timeout=30.0)) as write,
-    ):
-        read.backup(write)
 
 
 def _files(home: Path) -> Iterator[Path]:
