@@ -21,6 +21,7 @@ from erpilot.profiles import DEFAULT, PROFILES, Profile
 from erpilot.shop.embedded.shop import EmbeddedShop
 
 from .desk import Desk
+from .logs import hide_in_logs
 from .models import Choice, UnusableModel, choose, client_of, known_secrets
 from .problems import USAGE, Problem
 from .rules import SESSION_SOURCE, WrittenRule, as_rule, check_tools, read_project_rules, read_rules
@@ -84,6 +85,7 @@ async def open_bench(
             rules=tuple(map(as_rule, rules)),
         )
         secrets = known_secrets(desk.settings, desk.environment)
+        hide_in_logs(secrets)
         try:
             loop = AgentLoop(
                 model=client_of(choice, sentence),
