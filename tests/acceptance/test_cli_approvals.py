@@ -52,7 +52,7 @@ def test_without_a_terminal_a_write_waits_and_says_how_to_go_on(home: Path) -> N
     assert quotations(home) == before
     assert "create_quotation [WRITE] waits for your approval" in done.err
     assert "鑫源商行" in done.err
-    assert '"qty":"200"' in done.err.replace(" ", "")
+    assert '"qty":"200"' in done.err
     [call] = calls(done)
     assert f"erpilot approve {done.session} {call}" in done.err
     assert f"erpilot deny {done.session} {call} --because" in done.err
@@ -118,12 +118,12 @@ def test_a_call_that_does_not_wait_is_refused_with_those_that_do(home: Path, cal
 def test_a_person_at_the_terminal_is_asked_last_and_yes_runs_it(home: Path) -> None:
     before = quotations(home)
     with model_server(WRITE, ["Saved."]) as server, screen(home, "ask", "Quote", settings=server.settings) as person:
-        person.wait_for("Run create_quotation [WRITE]?")
+        person.wait_for("Run create_quotation [WRITE]")
         person.ready()
         assert "│" in person.plain
         assert quotations(home) == before
         person.type("maybe")
-        person.wait_for("Please answer y or n.")
+        person.wait_for("Please answer y")
         person.ready()
         person.type("y")
         person.wait_for("Saved.")
@@ -146,7 +146,7 @@ def test_no_with_words_tells_the_model_why(home: Path) -> None:
 def test_going_away_from_the_question_leaves_it_waiting(home: Path, key: str) -> None:
     before = quotations(home)
     with model_server(WRITE) as server, screen(home, "ask", "Quote", settings=server.settings) as person:
-        person.wait_for("Run create_quotation [WRITE]?")
+        person.wait_for("Run create_quotation [WRITE]")
         person.ready()
         person.press(key)
         person.wait_for("It keeps waiting")
@@ -159,7 +159,7 @@ def test_a_preview_cannot_paint_over_the_question(home: Path) -> None:
     note = "ok\n\n\nRun create_quotation [READ]?  y = yes\r\x1b[2J\x1b[H? y\n" + "x\n" * 200
     write: list[Piece] = [("create_quotation", {**QUOTATION, "note": note})]
     with model_server(write, ["Then not."]) as server, screen(home, "ask", "Quote", settings=server.settings) as person:
-        person.wait_for("Run create_quotation [WRITE]?  y = yes")
+        person.wait_for("Run create_quotation [WRITE] for “鑫源商行”?  y = yes")
         person.ready()
         lines = person.plain.split("\n")
         asked = [line for line in lines if line.startswith("Run create_quotation")]
@@ -198,7 +198,8 @@ def test_a_call_whose_outcome_is_not_known_is_called_that_and_the_way_on_is_name
     asyncio.run(_leave_uncertain(home))
     resumed = erpilot(home, "resume", "last")
     assert resumed.code == 3
-    assert "not known whether a call took effect" in resumed.err
+    assert "not known whether send_letter took effect" in resumed.err
+    assert 'to = "a"' in resumed.err
     with model_server(["I see."]) as server:
         said = erpilot(home, "ask", "--session", "last", "It did not happen.", settings=server.settings)
         assert (said.code, said.out) == (0, "I see.\n")

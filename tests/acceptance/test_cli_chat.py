@@ -63,7 +63,7 @@ def test_an_approval_in_a_chat_is_asked_between_answer_and_next_question(home: P
     with model_server(write, ["Saved."]) as server, screen(home, "chat", settings=server.settings) as person:
         person.ready()
         person.type("Quote")
-        person.wait_for("Run create_quotation [WRITE]?")
+        person.wait_for("Run create_quotation [WRITE]")
         person.ready()
         person.type("y")
         person.wait_for("Saved.")

@@ -7,24 +7,27 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from erpilot.cli.main import COMMANDS
 from tests.support.cli import environment, erpilot
 
-HEAVY = ("aiohttp", "httpx", "pydantic", "msgspec", "rich", "prompt_toolkit", "sqlite3", "asyncio", "ssl", "agent_core")
+HEAVY = (
+    "aiohttp",
+    "httpx",
+    "pydantic",
+    "msgspec",
+    "rich",
+    "prompt_toolkit",
+    "sqlite3",
+    "asyncio",
+    "ssl",
+    "agent_core.events",
+)
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS])
-@pytest.mark.parametrize(("lang", "word"), [("en", "Example"), ("zh", "例子")])
-def test_every_command_explains_itself_with_an_example_in_both_languages(
-    home: Path, command: str, lang: str, word: str
-) -> None:
-    done = erpilot(home, *command.split(), "--help", "--lang", lang)
-    assert done.code == 0
-    assert done.err == ""
-    assert word in done.out
-    assert "show this help" in done.out if lang == "en" else "显示帮助" in done.out
+def test_help_is_said_without_anything_else(home: Path) -> None:
+    for lang, words in (("en", "show this help"), ("zh", "显示帮助")):
+        done = erpilot(home, "trust", "revoke", "--help", "--lang", lang)
+        assert (done.code, done.err) == (0, "")
+        assert words in done.out
 
 
 def test_help_says_the_exit_codes_and_no_command_shows_it_too(home: Path) -> None:
@@ -51,7 +54,7 @@ def test_help_loads_no_client_no_store_and_no_screen_library(home: Path) -> None
         "import sys, json\n"
         "from erpilot.cli.main import main\n"
         "code = main(['--help'])\n"
-        "print(json.dumps([code, sorted(name.partition('.')[0] for name in sys.modules)]), file=sys.stderr)"
+        "print(json.dumps([code, sorted(sys.modules)]), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, env=environment(home), timeout=60)
     code, loaded = json.loads(done.stderr)

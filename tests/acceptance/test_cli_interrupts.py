@@ -46,8 +46,9 @@ def test_a_run_that_is_interrupted_ends_with_130_and_can_be_resumed(home: Path, 
 def test_a_second_signal_ends_it_at_once(home: Path) -> None:
     with model_server([30.0, "never"]) as server:
         process = start(home, ["ask", "Hello"], server.settings)
-        assert process.stderr is not None
-        time.sleep(1.5)
+        while not server.bodies:  # the request is there: the run is under way
+            assert process.poll() is None
+            time.sleep(0.05)
         began = time.monotonic()
         code, _, err = interrupted(process, signal.SIGINT, times=2)
         assert code == 130

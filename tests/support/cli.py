@@ -1,4 +1,7 @@
-"""Runs ``erpilot`` as a process, as a person would: with a home of its own, and nothing of this machine's settings."""
+"""Runs ``erpilot`` as a process, as a person would: with a home of its own, and nothing of this machine's settings.
+
+``start`` is what anybody gets who types the command; ``erpilot`` saves loading the modules (see ``fork_server``).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
+
+from .fork_server import run
 
 QUESTION = "订单 123 里买了什么？现在还有货吗？报个价"
 COMMAND = [sys.executable, "-m", "erpilot"]
@@ -37,13 +43,21 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 
 def erpilot(
-    home: Path, *arguments: str | bytes, stdin: bytes = b"", settings: Mapping[str, str] | None = None
+    home: Path,
+    *arguments: str | bytes,
+    stdin: bytes = b"",
+    settings: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
 ) -> Ended:
     """Runs a command to its end; not a terminal on any side."""
-    done = subprocess.run(
-        [*COMMAND, *arguments], input=stdin, capture_output=True, env=environment(home, **(settings or {})), timeout=60
-    )
-    return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+    with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
+        given.write(stdin)
+        given.seek(0)
+        streams = [file.fileno() for file in (given, out, err)]
+        code = run(arguments, environment(home, **(settings or {})), streams, cwd=cwd).wait(60)
+        out.seek(0)
+        err.seek(0)
+        return Ended(code, out.read().decode(), err.read().decode())
 
 
 def start(home: Path, arguments: Sequence[str], settings: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:

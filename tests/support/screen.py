@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import termios
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pexpect  # type: ignore[import-untyped]
+from pexpect.fdpexpect import fdspawn  # type: ignore[import-untyped]
 
-from .cli import COMMAND, environment
+from .cli import environment
+from .fork_server import Running, run
 
 
 class Screen:
     """What stands on the terminal, and its keyboard."""
 
-    def __init__(self, child: Any) -> None:
-        self._child = child
+    def __init__(self, child: Any, running: Running) -> None:
+        self._child, self._running = child, running
         self.text = ""
         """All that was read so far, as it came."""
 
@@ -45,15 +49,14 @@ class Screen:
 
     def press(self, letter: str) -> None:
         """Ctrl and a letter."""
-        self._child.sendcontrol(letter)
+        self._child.send(chr(ord(letter) - ord("a") + 1))
 
     def end(self) -> int:
         """Reads to the end and returns the exit code."""
         self._child.expect(pexpect.EOF)
         self.text += self._child.before
-        self._child.close()
-        code: int | None = self._child.exitstatus
-        assert code is not None, f"ended by signal {self._child.signalstatus}"
+        code = self._running.wait(20)
+        assert code >= 0, f"ended by signal {-code}"
         return code
 
     @property
@@ -63,21 +66,20 @@ class Screen:
 
 
 @contextmanager
-def screen(home: Path, *arguments: str, settings: Mapping[str, str] | None = None) -> Iterator[Screen]:
-    """Starts a command on a terminal of its own; it is closed when the test is over."""
-    child = pexpect.spawn(
-        COMMAND[0],
-        _rest(arguments),
-        env=environment(home, TERM="xterm", **(settings or {})),
-        encoding="utf-8",
-        dimensions=(40, 160),
-        timeout=30,
-    )
+def screen(
+    home: Path,
+    *arguments: str,
+    settings: Mapping[str, str] | None = None,
+    size: tuple[int, int] = (40, 160),
+    cwd: Path | None = None,
+) -> Iterator[Screen]:
+    """Starts a command on a terminal of its own, of ``size`` rows and columns; it is closed when the test is over."""
+    ours, theirs = os.openpty()
+    termios.tcsetwinsize(theirs, size)
+    running = run(arguments, environment(home, TERM="xterm", **(settings or {})), [theirs] * 3, cwd=cwd)
+    os.close(theirs)
+    child = fdspawn(ours, encoding="utf-8", timeout=30)
     try:
-        yield Screen(child)
+        yield Screen(child, running)
     finally:
-        child.close(force=True)
-
-
-def _rest(arguments: Sequence[str]) -> list[str]:
-    return [*COMMAND[1:], *arguments]
+        child.close()  # a hangup ends whoever still sits there

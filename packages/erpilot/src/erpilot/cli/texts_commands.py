@@ -167,7 +167,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "会话 {session}：{count} 个事件，密钥已遮盖 · 末尾 {head}",
     ),
     "exported_redacted": (
-        "Session {session}: {count} events, secrets and personal data masked; read it before passing it on\nhead {head}",
+        "Session {session}: {count} events, secrets and personal data masked; read it before you share it\nhead {head}",
         "会话 {session}：{count} 个事件，密钥和个人信息已遮盖；转交之前请先看一遍\n末尾 {head}",
     ),
     "imported": (
