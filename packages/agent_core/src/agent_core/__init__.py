@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .errors import Busy as Busy
     from .errors import Conflict as Conflict
     from .errors import DamagedLog as DamagedLog
+    from .errors import Erased as Erased
     from .errors import Fenced as Fenced
     from .errors import ModelError as ModelError
     from .errors import Refused as Refused
@@ -57,6 +58,7 @@ _HOME = {
         "Busy",
         "Conflict",
         "DamagedLog",
+        "Erased",
         "Fenced",
         "ModelError",
         "Refused",
