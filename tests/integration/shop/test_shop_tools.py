@@ -266,7 +266,9 @@ async def test_before_it_is_made_a_quotation_is_shown_whole(call: Caller) -> Non
     assert (said["discount_percent"], said["valid_until"]) == ("5", "2026-12-07")
     assert said["total"] == "9916.48 CNY"
     assert any("672 瓶" in str(each.values) for each in shown.notices)
-    assert all("672 瓶" in words.notice(each.code, each.values, lang) for each in shown.notices for lang in ("en", "zh"))
+    assert all(
+        "672 瓶" in words.notice(each.code, each.values, lang) for each in shown.notices for lang in ("en", "zh")
+    )
     fields = {change.field.partition(" ")[0] for change in shown.changes}
     assert fields <= words.FIELDS.keys()
     assert shown.title in words.TITLES
