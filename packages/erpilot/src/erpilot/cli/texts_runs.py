@@ -97,7 +97,7 @@ RUNS: dict[str, tuple[str, str]] = {
     ),
     "always": (
         "a = yes, and from now on run {tool} unasked {limits}, {until}.",
-        "a = 同意，并且以后{limits}的 {tool} 都照办，{until}。",
+        "a = 同意，并且以后{limits} 的 {tool} 都照办，{until}。",
     ),
     "always_comma": (", ", "、"),
     "always_target": ("for {target}", "对{target}"),
