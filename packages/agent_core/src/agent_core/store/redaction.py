@@ -207,17 +207,23 @@ class Redactor:
         text = mask(text, self._secrets)
         if not self.personal:
             return text
-        narrow = text.translate(_WIDE)
-        if any(pattern.search(narrow) for pattern, _ in _NUMBERS):
-            text = narrow
-            for pattern, mark in _NUMBERS:
-                text = pattern.sub(mark, text)
+        for pattern, mark in _NUMBERS:
+            text = _narrowly(pattern, mark, text)
         text = _CARD.sub(lambda match: "[number]" if _is_card(match[0]) else match[0], text)
         if self._named is not None:
             text = self._named.sub(lambda match: self._names[match[0]], text)
         for pattern, mark in _TEXTS:
             text = pattern.sub(mark, text)
         return text
+
+
+def _narrowly(pattern: re.Pattern[str], mark: str, text: str) -> str:
+    """``mark`` in the place of what matches, be it written in full-width forms; the rest as it is."""
+    parts, end = [], 0
+    for match in pattern.finditer(text.translate(_WIDE)):
+        parts += [text[end : match.start()], mark]
+        end = match.end()
+    return "".join([*parts, text[end:]])
 
 
 def _is_plain(name: object) -> bool:
