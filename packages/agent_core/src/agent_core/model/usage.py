@@ -58,11 +58,7 @@ def read_usage(report: Mapping[str, Any], before: Usage | None) -> Usage | None:
     for field, paths in _PATHS.items():
         counts[field] = getattr(before, field) if before else None
         for path in paths:
-            value: Any = report
-            for key in path:
-                value = value.get(key) if isinstance(value, dict) else None
-            count = _count(value)
-            if count is not None:
+            if path[0] in report and (count := _count(_at(report, path))) is not None:
                 counts[field] = count
                 break
     return Usage(**counts) if any(count is not None for count in counts.values()) else None
@@ -86,6 +82,12 @@ def _held(node: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for key in _HOLDERS:
         if isinstance(value := node.get(key), dict):
             yield value
+
+
+def _at(report: Any, path: tuple[str, ...]) -> Any:
+    for key in path:
+        report = report.get(key) if isinstance(report, dict) else None
+    return report
 
 
 def _count(value: Any) -> int | None:
