@@ -13,6 +13,7 @@ import random
 import resource
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,6 +52,8 @@ PHASES = (
 )
 STEP_GROWTH = 1.2
 """How much more the last steps of 50 may cost than the first ones."""
+SECONDS = 180
+"""After which no further round begins; on a busy machine there are fewer rounds, but at least one."""
 HELP = 0.3
 """How much of ``import openai`` the whole of ``erpilot --help`` may take."""
 
@@ -61,10 +64,12 @@ class WrongResult(Exception):
 
 def compare(*, quick: bool) -> tuple[list[Line], list[dict[str, Any]]]:
     """The lines of the report, and every single measurement."""
-    clients, raw = _clients(), list[dict[str, Any]]()
+    clients, raw, began = _clients(), list[dict[str, Any]](), time.monotonic()
     (FOLDER / "work").mkdir(parents=True, exist_ok=True)
     with _server() as base_url:
         for number in range(1 if quick else 3):
+            if number and time.monotonic() - began > SECONDS:
+                break
             for phase in PHASES:
                 for client in random.sample(clients, len(clients)):
                     measured = _measure(client, phase, base_url, quick=quick)
