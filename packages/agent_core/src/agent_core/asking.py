@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 from msgspec import Struct
 
 from . import events as ev
+from .led_by import led_by
 from .permission import Why, covering_grant, offer, parse_arguments
 from .state import Call, Run, State
 from .tools.registry import Judged
@@ -29,6 +31,9 @@ def put(
     """The question, and the answer at once where nobody has to be waited for."""
     tool, config, rules = judged.tool, run.environment.config, run.rules(judged.tool.name)
     arguments, measures = parse_arguments(judged.arguments), shown.preview.measures
+    preview = shown.preview
+    if preview.asked_by is None and (record := led_by(state, run, arguments)) is not None:
+        preview = msgspec.structs.replace(preview, asked_by=record)
     may_offer = rules.tier == "WRITE" and why in ("tier", "changed")
     asked = ev.ApprovalRequested(
         call_id=call.call.id,
@@ -37,7 +42,7 @@ def put(
         tier=tool.tier.value,
         arguments=judged.arguments,
         digest=judged.digest,
-        preview=shown.preview,
+        preview=preview,
         target=judged.target,
         versions=shown.versions,
         deadline=None if config.approval_seconds is None else now + config.approval_seconds,

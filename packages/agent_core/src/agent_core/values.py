@@ -121,7 +121,7 @@ class Preview(Struct, frozen=True, omit_defaults=True):
     changes: tuple[Change, ...] = ()
     notes: tuple[str, ...] = ()
     asked_by: str | None = None
-    """The record whose text led to the call, where known."""
+    """The record whose text led to the call, where known: as the tool says, else the call that read the values."""
     measures: dict[str, Decimal] = {}
     """How much it is about, by name (a total, a quantity): what a standing grant can limit."""
     notices: tuple[Notice, ...] = ()
