@@ -13,7 +13,7 @@ from . import events as ev
 from .decide import close_behind, close_calls
 from .errors import Busy, Refused
 from .opening import abandonment
-from .session import Session, open_session
+from .session import Session, check_id, open_session
 from .state import State
 from .store.base import EventStore
 
@@ -21,6 +21,7 @@ from .store.base import EventStore
 async def fork(store: EventStore, session_id: str, at_seq: int, clock: Callable[[], float]) -> str:
     """The id of a new session that goes on from event ``at_seq`` of another. A crash right behind the fork leaves its
     open calls to whoever drives it first."""
+    check_id(session_id)
     head = (await store.session(session_id)).head
     check_seq(session_id, at_seq, head)
     child = await open_session(store, await store.fork(session_id, at_seq))

@@ -24,6 +24,7 @@ from .masking import NOTHING
 from .state import State
 from .store.base import SHARED, EventStore, Lease
 from .store.liveness import this_process
+from .text import encodable
 
 LEASE_SECONDS = 30.0
 """How long a driver that says nothing is still believed to be there."""
@@ -313,11 +314,18 @@ def new_session(store: EventStore, session_id: str) -> Session:
 
 async def open_session(store: EventStore, session_id: str) -> Session:
     """The session at its newest event; raises ``UnknownSession``."""
+    check_id(session_id)
     session = Session(store, session_id)
     await session.catch_up()
     if session.state.seq == 0:
         raise UnknownSession(f"There is no session {session_id}.")
     return session
+
+
+def check_id(session_id: str) -> None:
+    """Raises ``UnknownSession`` for what cannot be the id of a session, since no store could hold it."""
+    if encodable(session_id) != session_id:
+        raise UnknownSession(f"There is no session {encodable(session_id)}.")
 
 
 def new_salt() -> str:
