@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -207,6 +208,25 @@ def test_a_call_whose_outcome_is_not_known_is_called_that_and_the_way_on_is_name
     [result] = [message["content"] for message in messages if message["role"] == "tool"]
     assert json.loads(result)["error"]["type"] == "uncertain"
     assert messages[-1]["content"].startswith("It did not happen.")
+
+
+def test_what_a_person_found_out_about_a_call_is_told_to_the_model(home: Path) -> None:
+    asyncio.run(_leave_uncertain(home))
+    told = erpilot(home, "resume", "last").err
+    [call] = re.findall(r"erpilot resolve \S+ (\S+) happened", told)
+    assert "Look in the ERP" in told
+    for bad in (("nosuch", "happened"), (call, "perhaps")):
+        assert erpilot(home, "resolve", "last", *bad).code == 2
+    with model_server(["Noted."]) as server:
+        found = ("resolve", "last", call, "did-not-happen")
+        done = erpilot(home, *found, settings=server.settings)
+        assert (done.code, done.out) == (0, "Noted.\n")
+        result = json.loads(server.bodies[0])["messages"][-1]["content"]
+        assert "took no effect" in result
+        again = erpilot(home, *found, settings=server.settings)
+        assert again.code == 2
+        assert "no call whose outcome is unknown" in again.err
+    assert "it took no effect" in erpilot(home, "replay", "last").out
 
 
 async def _leave_uncertain(home: Path) -> None:

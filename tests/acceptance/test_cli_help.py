@@ -60,3 +60,18 @@ def test_help_loads_no_client_no_store_and_no_screen_library(home: Path) -> None
     code, loaded = json.loads(done.stderr)
     assert code == 0
     assert not set(HEAVY) & set(loaded)
+
+
+def test_commands_that_only_read_load_no_client_no_loop_and_no_tools(home: Path) -> None:
+    program = (
+        "import sys, json\n"
+        "from erpilot.cli.main import main\n"
+        "code = main(['sessions'])\n"
+        "print(json.dumps([code, sorted(sys.modules)]), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, env=environment(home), timeout=60)
+    code, loaded = json.loads(done.stderr.splitlines()[-1])
+    assert code == 0
+    assert not {"aiohttp", "pydantic", "agent_core.model.client", "agent_core.loop", "erpilot.toolsets.shop"} & set(
+        loaded
+    )
