@@ -8,48 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from erpilot.offline.reading import Asked, Item, cut, number, question, read
-
-
-@pytest.mark.parametrize(
-    ("written", "digits"),
-    [
-        ("200", "200"),
-        ("1,200", "1200"),
-        ("2.5", "2.5"),
-        ("半", "0.5"),
-        ("一", "1"),
-        ("两", "2"),
-        ("十", "10"),
-        ("十二", "12"),
-        ("三十", "30"),
-        ("三十二", "32"),
-        ("一百零五", "105"),
-        ("两百", "200"),
-        ("两百五", "250"),
-        ("二百五十", "250"),
-        ("一千二", "1200"),
-        ("三千零二十", "3020"),
-        ("an", "1"),
-    ],
-)
-def test_quantities_are_read_in_chinese_and_in_digits(written: str, digits: str) -> None:
-    assert number(written) == digits
-
-
-@given(st.integers(1, 9999))
-def test_every_chinese_numeral_below_ten_thousand_is_its_number(value: int) -> None:
-    assert number(_chinese(value)) == str(value)
-
-
-def _chinese(value: int) -> str:
-    words, skipped = "", False
-    for unit, name in ((1000, "千"), (100, "百"), (10, "十"), (1, "")):
-        digit, value = divmod(value, unit)
-        if digit:
-            words += ("零" if skipped and words else "") + "零一二三四五六七八九"[digit] + name
-        skipped = digit == 0
-    return words
+from erpilot.offline.reading import Asked, Item, question, read
 
 
 @pytest.mark.parametrize(
@@ -121,7 +80,6 @@ def test_what_is_bought_and_who_buys_are_told_apart(text: str, item: Item, custo
         ("对讲机多少钱", ["对讲机"]),
         ("中性笔还有多少", ["中性笔"]),
         ("请柬还有多少", ["请柬"]),
-        ("“取消键”还有吗", ["取消键"]),
         ("A4 纸、胶带，订书机还有多少", ["A4 纸", "胶带", "订书机"]),
     ],
 )
@@ -129,14 +87,21 @@ def test_numbers_and_common_words_inside_names_stay_there(text: str, names: list
     assert [item.name for item in read(question(text)).items] == names
 
 
-def test_a_name_is_cut_at_a_conjunction_or_behind_a_number() -> None:
-    assert cut(Item("A4 纸和胶带")) == [Item("A4 纸"), Item("胶带")]
-    assert cut(Item("salt and pepper")) == [Item("salt"), Item("pepper")]
-    assert cut(Item("200 flasks")) == [Item("flasks", "200")]
-    assert cut(Item("温和洗面奶")) == [Item("温和洗面奶")]
-    assert cut(Item("5 号电池")) == [Item("5 号电池")]
-    assert cut(Item("70 g paper")) == [Item("70 g paper")]
-    assert cut(Item("保温杯", "3", "个")) == [Item("保温杯", "3", "个")]
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("A4 纸和胶带还有多少", [Item("A4 纸"), Item("胶带")]),
+        ("stock of salt and pepper", [Item("salt"), Item("pepper")]),
+        ("price of 200 flasks", [Item("flasks", "200")]),
+        ("quote 200 flasks", [Item("flasks", "200")]),
+        ("温和洗面奶还有吗", [Item("温和洗面奶")]),
+        ("日式和风懒人沙发还有多少", [Item("日式和风懒人沙发")]),
+        ("5 号电池多少钱", [Item("5 号电池")]),
+        ("price of 70 g paper", [Item("70 g paper")]),
+    ],
+)
+def test_names_are_parted_at_a_conjunction_and_behind_an_amount(text: str, items: list[Item]) -> None:
+    assert list(read(question(text)).items) == items
 
 
 @pytest.mark.parametrize(

@@ -83,13 +83,17 @@ def test_the_shops_zone_is_eight_hours_ahead_and_an_unknown_one_is_refused() -> 
         ("20 cases", "20", "cases"),
         (" 7 ", "7", None),
         ("-3", "-3", None),
+        ("三箱", "3", "箱"),
+        ("两百五 个", "250", "个"),
     ],
 )
 def test_a_quantity_is_read_as_people_write_it(written: str, value: str, unit: str | None) -> None:
     assert parse_quantity(written) == (Decimal(value), unit)
 
 
-@pytest.mark.parametrize("written", ["", "箱", "3 箱 5 瓶", "1e9", "nan", "inf", "3 4", "--2", "3..5", "很多"])
+@pytest.mark.parametrize(
+    "written", ["", "箱", "3 箱 5 瓶", "1e9", "nan", "inf", "3 4", "--2", "3..5", "很多", "十二万", "一半半"]
+)
 def test_what_is_not_one_quantity_is_refused_with_an_example(written: str) -> None:
     with pytest.raises(Invalid, match="is not a quantity"):
         parse_quantity(written)

@@ -16,8 +16,8 @@ import msgspec
 from agent_core.context.tokens import estimate_message, estimate_text
 from agent_core.messages import Message, ModelEvent, StreamEnd, TextDelta, ToolCall, ToolSchema, Usage
 
-from .answer import text, write
-from .reading import MOST_CALLS
+from .answer import tell, write
+from .reading import MOST_CALLS, Asked
 from .turns import Step, conversation, meant, steps
 
 
@@ -49,16 +49,15 @@ class OfflineModel:
 
 def next_move(messages: Sequence[Message], offered: set[str]) -> list[Step] | str:
     """The calls to make now, or the text of the answer."""
-    chinese = True
+    asked = Asked(True)
     try:
         asked, results = meant(conversation(messages))
-        chinese = asked.chinese
         if asked.problem:
-            said = text(chinese, asked.problem, {"piece": asked.piece[:40]})
-            return said if asked.problem.startswith("which") else said + text(chinese, "help", {})
+            said = tell(asked, "declined", {"problem": asked.problem, "piece": asked.piece[:40]})
+            return said if asked.problem.startswith("which") else f"{said}\n{tell(asked, 'help', {})}"
         wanted = {step.key: step for step in steps(asked, results) if step.key not in results}
         if missing := {step.tool for step in wanted.values()} - offered:
-            return text(chinese, "no_tool", {"tool": ", ".join(sorted(missing))})
+            return tell(asked, "no_tool", {"tool": ", ".join(sorted(missing))})
         return list(wanted.values())[:MOST_CALLS] or write(asked, results)
     except (KeyError, TypeError, AttributeError, ValueError):  # a result in another form than the tools' own
-        return text(chinese, "unreadable", {})
+        return tell(asked, "error", {"what": "answer", "said": ""})

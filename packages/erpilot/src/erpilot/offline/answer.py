@@ -1,76 +1,62 @@
 """Writes the answer: templates filled with the values of results as they stand.
 
-Invariant: every figure is a value of a result or a word of the question; nothing is added up here. A text from a record
-is one value in one line and cannot become anything else.
+Invariant: every figure is a value of a result or a word of the question; nothing is added up here.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
+from ..phrases import told
 from .reading import WORDS, Asked
-from .turns import Result, Results, chosen, steps
+from .turns import BOUGHT, Result, Results, Step, chosen, steps
 
-_FIELD, _OPTIONAL = re.compile(r"\{([?-]?)([\w.]+)\}"), re.compile(r"\[([^\]]*)\]")
-_NOTHING = {"": ("",), "?": ("", "0", "False"), "-": ("", "0", "False")}
-# What a record inside another takes from it: units and the like. A quantity of the whole is none of its part.
-_INHERITED = ("base_unit", "currency", "own", "shortage", "of")
+_TERMS = {field: dict(each.split("=", 1) for each in terms) for field, terms in WORDS["terms"].items()}
 
 
-def text(chinese: bool, template: str, values: Result) -> str:
-    """A template filled. Raises ``KeyError`` for a value that is neither there nor in brackets."""
-
-    def value(path: str) -> str:
-        found: Any = values
-        for key in path.split("."):
-            found = found.get(key) if isinstance(found, dict) else None
-        term = WORDS["terms"].get(path.rpartition(".")[2], {}).get(str(found))
-        return str(term[not chinese]) if term else "" if found is None else " ".join(str(found).split())
-
-    parts: list[str] = _OPTIONAL.split(WORDS["say"][template][not chinese])
-    for at, part in enumerate(parts):
-        missing = [path for sign, path in _FIELD.findall(part) if (value(path) in _NOTHING[sign]) is (sign != "-")]
-        if missing and at % 2 == 0:
-            raise KeyError(missing[0])
-        parts[at] = "" if missing else _FIELD.sub(lambda field: "" if field[1] else value(field[2]), part)
-    return "".join(parts)
-
-
-def told(chinese: bool, plan: dict[str, Any], values: Result) -> list[str]:
-    """The lines of a section: its templates, the same for each record inside, what closes it."""
-    lines = [text(chinese, template, values) for template in plan.get("say", ())]
-    outer = {key: values[key] for key in _INHERITED if key in values}
-    for inner in plan.get("then", ()):
-        for at, record in enumerate(values[inner["each"]]):
-            more = {"mark": "①②③④⑤"[at : at + 1], "converted": record.get("unit") != (outer | record).get("base_unit")}
-            lines += told(chinese, inner, outer | record | more)
-    return [line for line in (*lines, *(text(chinese, each, values) for each in plan.get("end", ()))) if line]
+def tell(asked: Asked, section: str, values: Result) -> str:
+    """A section of the answer in the language of the person."""
+    return told(WORDS["say"][section], values, _TERMS, chinese=asked.chinese)
 
 
 def write(asked: Asked, results: Results) -> str:
     """The answer, once every call has its result: a section for each, then a text to send for each document priced."""
-    lines, letters, plan = list[str](), list[str](), steps(asked, results)
-    for step in plan:
-        result, section = results[step.key] | {"what": step.tool}, step.tool
-        if "error" in result:
-            about = step.arguments.get("number") or step.arguments.get("query") or (step.order or {}).get("number")
-            section, result = "error", {"asked": about, "tool": step.tool, "what": step.tool, "error": result["error"]}
-        elif step.tool in ("find_products", "find_customers"):
-            known, exact = chosen(step.tool, result), any(each["match"] != "fuzzy" for each in result["candidates"])
-            section, result = "these" if known else "offer", result | {"exact": exact, "several": len(known) > 1}
-        elif step.tool == "get_order":
-            section = "get_order" if "lines" in asked.facets else "order_head"
-            unsold = "price" in asked.facets and result["kind"] in ("purchase", "return")
-            result |= {"own": result["kind"] == "sale", "unsold": unsold, "others": ", ".join(result["other_matches"])}
-        elif step.order is not None:
-            section = "check_stock_of_order" if step.tool == "check_stock" else step.tool
-            if step.tool == "get_price":
-                stocks = (results[each.key] for each in plan if each.tool == "check_stock" and each.order is step.order)
-                result = _compared(result, step.order, next(stocks, {}))
-                letters += ["", *told(asked.chinese, WORDS["sections"]["letter"], result)]
-        lines += told(asked.chinese, WORDS["sections"].get(section, {"say": [section]}), result)
-    return "\n".join(lines + letters)
+    sections, letters, stock = list[str](), list[str](), Result()
+    for step in steps(asked, results):
+        section, values = _section(asked, step, results[step.key] | {"what": step.tool})
+        stock = values if step.tool == "check_stock" else stock
+        if step.order and section == "get_price":
+            values = _compared(values, step.order, stock)
+            letters.append(tell(asked, "letter", values))
+        sections += [tell(asked, section, values)] if section else []
+    return "\n".join(sections + letters)
+
+
+def _section(asked: Asked, step: Step, result: Result) -> tuple[str, Result]:
+    """The template that tells a result, and its values."""
+    if "error" in result:
+        return _failed(step, result["error"])
+    if step.tool in ("find_products", "find_customers"):
+        exact = any(each["match"] != "fuzzy" for each in result["candidates"])
+        return "" if chosen(result) else "offer", result | {"exact": exact}
+    if step.tool == "get_order":
+        unsold, others = "price" in asked.facets and result["kind"] in BOUGHT, ", ".join(result["other_matches"])
+        lines = result["lines"] if "lines" in asked.facets else []
+        return step.tool, result | {"lines": lines, "own": result["kind"] == "sale", "unsold": unsold, "others": others}
+    if step.tool == "check_stock" and step.order:  # where it is short, the warehouses and what is on its way
+        brief = [each | ({"warehouses": []} if each["shortage"] == "0" else {}) for each in result["products"]]
+        return step.tool, result | {"products": brief}
+    return step.tool, result
+
+
+def _failed(step: Step, error: Result) -> tuple[str, Result]:
+    """A failure of a usual kind in the words of the person, with names and numbers out of it; another is quoted."""
+    said = " ".join(str(error[key]) for key in ("message", "hint") if error.get(key))
+    for kind, pattern in WORDS["errors"].items():
+        if found := re.fullmatch(pattern, said):
+            return kind, found.groupdict()
+    about = step.arguments.get("number") or step.arguments.get("query") or (step.order or {}).get("number")
+    return "error", {"asked": about, "tool": step.tool, "what": step.tool, "said": said}
 
 
 def _compared(report: Result, order: Result, stock: Result) -> Result:

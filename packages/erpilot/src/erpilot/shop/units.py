@@ -11,6 +11,7 @@ import unicodedata
 from decimal import Decimal, InvalidOperation
 
 from .errors import Invalid
+from .numerals import in_digits
 
 _ENGLISH: dict[str, tuple[str, ...]] = {
     "case": ("箱",),
@@ -69,8 +70,8 @@ def unit_names(written: str) -> tuple[str, ...]:
 
 
 def parse_quantity(written: str) -> tuple[Decimal, str | None]:
-    """ "20", "1,200" or "3 箱" as a number and, if it says so, a unit. Raises ``Invalid``."""
-    text = unicodedata.normalize("NFKC", written).strip()
+    """ "20", "1,200", "3 箱" or "三箱" as a number and, if it says so, a unit. Raises ``Invalid``."""
+    text = in_digits(unicodedata.normalize("NFKC", written).strip())
     found = _QUANTITY.fullmatch(text)
     if not found:
         raise Invalid(f"{text[:40]!r} is not a quantity.", hint='Write a number, or a number and a unit: "20", "3 箱".')
