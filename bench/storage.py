@@ -45,9 +45,11 @@ def storage(*, quick: bool) -> tuple[list[Line], list[dict[str, Any]]]:
 async def _storage(folder: Path, *, quick: bool) -> tuple[list[Line], list[dict[str, Any]]]:
     turns, seconds = (4, 0.1) if quick else (12, 0.5)
     store, bare = SqliteStore(folder / "appends.db"), _bare(folder / "bare.db")
-    one = await _rates(_appending(store, 1, seconds), _inserting(bare, 1, seconds), turns)
-    many = await _rates(_appending(store, SESSIONS, seconds), _inserting(bare, 1, seconds), turns)
-    batches = await _rates(_appending(store, SESSIONS, seconds), _inserting(bare, SESSIONS, seconds), turns)
+    single, together = _inserting(bare, 1, seconds), _inserting(bare, SESSIONS, seconds)
+    appending = _appending(store, SESSIONS, seconds)
+    one = await _rates(_appending(store, 1, seconds), single, turns)
+    many = await _rates(appending, single, turns)
+    batches = await _rates(appending, together, turns)
     bare.close()
     await store.aclose()
     path = folder / "reads.db"
