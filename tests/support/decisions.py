@@ -189,6 +189,7 @@ STORIES: dict[str, Callable[[], Any]] = {
     "interrupts": lambda: _played("one", [_A, _CHANGE], after=_interrupted),
     "business": lambda: _business(),
     "a fork, rollbacks and what was taken back": lambda: _branched(),
+    "a fork between twins": lambda: _forked_between_twins(),
 }
 """By name; each plays a session and gives its store and id."""
 
@@ -219,6 +220,16 @@ async def _branched() -> Played:
     await loop.rollback(child, 14)
     await drive(loop.undo(child, plan))
     await to_the_end(loop, child, ledger)
+    return store, child
+
+
+async def _forked_between_twins() -> Played:
+    """The child closes a call that would have got the result of another one."""
+    store, session_id = await _played([_A, _A, _CHANGE])
+    loop = AgentLoop(model=ScriptedModel(["from here on"]), tools=_tools(), store=store)
+    started = [item.seq or 0 async for item in store.read(session_id) if isinstance(item.event, ev.ToolCallStarted)]
+    child = await loop.fork(session_id, started[0])
+    await drive(loop.resume(child))
     return store, child
 
 

@@ -191,7 +191,7 @@ class _Decider:
                 self._check_retry(item, event)
             case ev.StepEnd():
                 self._check_cost(item, event)
-            case ev.ToolCallFinished() if event.call_id in self.twins:
+            case ev.ToolCallFinished() if event.call_id in self.twins and event.digest:  # what closes a call has none
                 self._check_twin(item, event)
             case ev.ToolCallFinished() if self._is_fact(event):
                 self.pending = Expectation()
