@@ -93,3 +93,18 @@ def test_colours_are_few_and_go_when_they_are_not_wanted(home: Path) -> None:
     with screen(home, "ask", question, settings={"NO_COLOR": "1"}) as plain:
         assert plain.end() == 0
     assert "\x1b[" not in plain.text
+
+
+def test_a_question_that_was_left_open_is_asked_first_when_the_chat_goes_on(home: Path) -> None:
+    lines = [{"sku": "HW-CUP-500", "qty": "20", "unit": "个"}]
+    write: list[Piece] = [("create_quotation", {"customer": "鑫源商行", "lines": lines})]
+    with model_server(write, ["Saved."]) as server:
+        assert erpilot(home, "ask", "Quote", settings=server.settings).code == 3
+        with screen(home, "chat", "--session", "last", settings=server.settings) as person:
+            person.wait_for("Run create_quotation [WRITE]")
+            person.ready()
+            person.type("y")
+            person.wait_for("Saved.")
+            person.ready()
+            person.press("d")
+            assert person.end() == 0

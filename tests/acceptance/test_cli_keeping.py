@@ -232,6 +232,19 @@ def test_a_backup_is_put_back_whole(home: Path, asked: Ended, tmp_path: Path) ->
     assert erpilot(fresh, "replay", asked.session).out == before
 
 
+def test_s4_data_of_a_newer_program_is_refused_and_left_as_it_is(home: Path, asked: Ended, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(home / "erpilot.db")) as db:
+        db.execute("PRAGMA user_version = 99")
+    before = (home / "erpilot.db").read_bytes()
+    export = ("export", "last", "-o", str(tmp_path / "x.jsonl"))
+    for command in (["sessions"], ["verify", "last"], ["ask", "Hi"], ["erase", "last", "--yes"], export):
+        refused = erpilot(home, *command)
+        assert refused.code == 6
+        assert "newer version" in refused.err
+    assert (home / "erpilot.db").read_bytes() == before
+    assert asked.code == 0
+
+
 def test_a_message_can_be_left_for_a_run_that_goes_on(home: Path) -> None:
     assert erpilot(home, "ask", "Hi", "--queue").code == 2
     with (

@@ -135,7 +135,7 @@ def test_the_page_on_events_explains_every_field(event: Any) -> None:
 
 def test_the_page_on_the_command_line_names_every_command_and_exit_code() -> None:
     page = (ROOT / "docs/cli.md").read_text()
-    commands = set(re.findall(r"`erpilot ([a-z]+)[ `]", page))
+    commands = set(re.findall(r"`erpilot ([a-z-]+)[ `]", page))
     codes = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
     assert commands == set(COMMANDS)
     assert codes == {problems.UNEXPECTED, problems.USAGE, problems.STORAGE, problems.BUSY} | set(

@@ -23,6 +23,7 @@ def chat(desk: Desk, parsed: argparse.Namespace) -> int:
 
 async def _chat(desk: Desk, parsed: argparse.Namespace) -> int:
     from .prompt import prompt_line
+    from .render import waiting
     from .runs import Following
     from .work import open_bench, profile_named
 
@@ -34,6 +35,8 @@ async def _chat(desk: Desk, parsed: argparse.Namespace) -> int:
         async with open_bench(desk, store, parsed, history, session=session, profile=parsed.profile) as bench:
             desk.terminal.note(desk.texts("chat_welcome", model=bench.choice.name), "quiet")
             following = Following(desk, bench, session, history, as_json=False, trace=parsed.trace, listen=True)
+            if waiting(history):  # what was left open is asked before anything new is said
+                await _turn(desk, following, None)
             while True:
                 try:
                     text = await prompt_line("> ", remember=True)
@@ -51,15 +54,13 @@ async def _chat(desk: Desk, parsed: argparse.Namespace) -> int:
     return 0
 
 
-async def _turn(desk: Desk, following: Following, text: str) -> None:
-    """One question; whatever goes wrong with it is said, and the conversation goes on."""
+async def _turn(desk: Desk, following: Following, text: str | None) -> None:
+    """One question, or going on without one; whatever goes wrong with it is said, and the conversation goes on."""
     from .ask import checked_question
 
     try:
-        question = checked_question(desk, text)
-        await asyncio.create_task(
-            following.say(question)
-        )  # a task of its own: an impatient Ctrl-C ends it and nothing else
+        work = following.go_on() if text is None else following.say(checked_question(desk, text))
+        await asyncio.create_task(work)  # a task of its own: an impatient Ctrl-C ends it and nothing else
     except (Exception, asyncio.CancelledError) as error:
         code, sentence = explain(error, desk.texts)
         if desk.verbose and code not in (USAGE, INTERRUPTED):

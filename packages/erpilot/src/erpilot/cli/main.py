@@ -11,10 +11,11 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from .language import language
 from .parser import build_parser
-from .problems import USAGE, Problem, explain
+from .problems import INTERRUPTED, USAGE, Problem, explain
 
 COMMANDS = {
     "ask": "ask",
@@ -46,8 +47,20 @@ arguments.
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command and returns its exit code."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    """Runs one command and returns its exit code. Without ``argv`` it is the program itself: nothing follows the
+    command, so a signal that comes when it is over changes nothing any more.
+    """
+    if argv is not None:
+        return _run(list(argv))
+    try:
+        return _run(sys.argv[1:])
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    finally:
+        _be_deaf()
+
+
+def _run(arguments: list[str]) -> int:
     lang = language(arguments, os.environ)
     from .terminal import open_terminal
 
@@ -71,13 +84,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BaseException as error:
         from .texts import Texts
 
-        code, sentence = explain(error, Texts(lang))
-        if verbose and not isinstance(error, Problem):
-            from .logs import log_failure
+        before = _be_deaf()  # whoever is impatient has what they wanted: it ends
+        try:
+            code, sentence = explain(error, Texts(lang))
+            if verbose and not isinstance(error, Problem):
+                from .logs import log_failure
 
-            log_failure(error)
-        terminal.note(sentence, "error")
+                log_failure(error)
+            terminal.note(sentence, "error")
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
         return code
+
+
+def _be_deaf() -> dict[int, Any]:
+    """Ignores requests to end from now on; returns how they were treated before."""
+    return {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
 
 
 def _end_politely() -> None:
