@@ -376,6 +376,38 @@ async def test_one_conversation_from_stock_to_prices_for_customers(loop: AgentLo
         assert turn.steps[-1][-1][1] == arguments, text
 
 
+async def test_one_conversation_in_english_from_a_price_to_another_customer(loop: AgentLoop) -> None:
+    conversation = Conversation(loop)
+    said = [
+        (
+            "What does Xinyuan pay for 20 cases of cola?",
+            PRICE,
+            {"sku": "BV-COLA-500", "qty": "20", "unit": "cases"},
+            "C001",
+        ),
+        ("and sprite?", PRICE, {"sku": "BV-SPRI-500", "qty": "1"}, "C001"),
+        ("40 cases?", PRICE, {"sku": "BV-SPRI-500", "qty": "40", "unit": "cases"}, "C001"),
+        ("what about for Chengnan?", PRICE, {"sku": "BV-SPRI-500", "qty": "40", "unit": "cases"}, "C003"),
+    ]
+    for text, tool, line, customer in said:
+        turn = await conversation.say(text)
+        answered(turn, conversation)
+        assert turn.arguments(tool) == {"lines": [line], "customer": customer}, text
+    turn = await conversation.say("is that in stock?")
+    assert turn.arguments(STOCK) == {"skus": ["BV-SPRI-500"], "quantities": ["40 cases"]}
+
+
+async def test_an_order_for_another_customer_waits_until_it_is_known_which(loop: AgentLoop) -> None:
+    conversation = Conversation(loop)
+    await conversation.say("订单 123 里有什么")
+    turn = await conversation.say("给世创报呢")
+    assert turn.tools == [CUSTOMER]
+    turn = await conversation.say("第一个")
+    answered(turn, conversation)
+    assert turn.arguments(PRICE)["customer"] == "ZH005"
+    assert len(turn.arguments(PRICE)["lines"]) == 5
+
+
 async def test_a_choice_among_several_is_offered_and_taken(loop: AgentLoop) -> None:
     for reply in ("第二个", "2", "世创科技", "ZH009"):
         conversation = Conversation(loop)
@@ -397,19 +429,26 @@ async def test_a_choice_among_several_is_offered_and_taken(loop: AgentLoop) -> N
 
 async def test_what_does_not_exist_is_said_with_the_nearest(loop: AgentLoop) -> None:
     for text, words in [
-        ("订单 99999 里有什么", ["99999", "SO-20"]),
-        ("What is in order 99999?", ["99999", "SO-20"]),
+        ("订单 99999 里有什么", ["没有单据「99999」。最接近的：SO-20"]),
+        ("What is in order 99999?", ['There is no document "99999". Nearest: SO-20']),
         ("有机酱油还有吗", ["没有找到商品「有机酱油」", "FD-SOY-500"]),
         ("对讲机还有吗", ["没有找到商品「对讲机」"]),
         ("Is unobtainium in stock?", ['no product "unobtainium"']),
         ("给不存在的公司报 10 个保温杯", ["没有找到客户「不存在的公司」"]),
-        ("可乐还有多少桶", ["桶", "箱"]),
+        ("可乐还有多少桶", ["没有单位「桶」", "瓶, 箱 (= 24 瓶)"]),
+        ("20 桶可乐多少钱", ["没有单位「桶」", "瓶, 箱 (= 24 瓶)"]),
+        ("price of 3 reams of cola", ['has no unit "reams"', "箱 (= 24 瓶)"]),
+        ("可乐 0.5 箱多少钱", ["数量不能是 0.5 箱"]),
+        ("price of 0 cases of cola", ["the quantity cannot be 0 箱"]),
     ]:
         conversation = Conversation(loop)
         turn = await conversation.say(text)
         answered(turn, conversation)
         assert all(word in turn.answer for word in words), turn.answer
-        assert PRICE not in turn.tools
+        assert "工具" not in turn.answer
+        assert "The tool" not in turn.answer
+        assert "合计" not in turn.answer
+        assert "Total" not in turn.answer
 
 
 async def test_a_purchase_is_shown_but_not_quoted(loop: AgentLoop) -> None:
@@ -575,6 +614,13 @@ please cancel order 123 and tell me what is in it
 """.strip().splitlines()
 
 NONSENSE = """
+訂單 123 裡買了什麼？現在還有貨嗎？報個價
+订但 123 里有什么
+wat is in order 123?
+is the cola of order 123 still in stock
+订单 123 还差多少没发
+可乐20箱，50箱，100箱分别什么价
+A4 纸有货么，来 20 箱
 鑫源的地址
 天气怎么样？
 帮我写一首诗

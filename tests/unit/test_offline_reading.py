@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from erpilot import offline
 from erpilot.offline.reading import Asked, Item, question, read
 
 
@@ -60,6 +62,8 @@ def test_codes_and_barcodes_of_products_are_no_document_numbers(code: str) -> No
         ("price of A4 paper for Xinyuan", Item("A4 paper"), "Xinyuan"),
         ("What does Xinyuan pay for 20 rolls of tape", Item("tape", "20", "rolls"), "Xinyuan"),
         ("给和泰报 5 箱可乐", Item("可乐", "5", "箱"), "和泰"),
+        ("保温杯要 200 个，鑫源什么价，含税不", Item("保温杯", "200", "个"), "鑫源"),
+        ("Do you have 500 flasks, and what would they cost for Xinyuan?", Item("flasks", "500"), "Xinyuan"),
     ],
 )
 def test_what_is_bought_and_who_buys_are_told_apart(text: str, item: Item, customer: str | None) -> None:
@@ -94,6 +98,10 @@ def test_numbers_and_common_words_inside_names_stay_there(text: str, names: list
         ("stock of salt and pepper", [Item("salt"), Item("pepper")]),
         ("price of 200 flasks", [Item("flasks", "200")]),
         ("quote 200 flasks", [Item("flasks", "200")]),
+        ("可乐、雪碧 10 箱、胶带 5 卷 多少钱", [Item("可乐"), Item("雪碧", "10", "箱"), Item("胶带", "5", "卷")]),
+        ("可乐跟雪碧分别还有多少", [Item("可乐"), Item("雪碧")]),
+        ("20 箱可乐和 10 箱雪碧多少钱", [Item("可乐", "20", "箱"), Item("雪碧", "10", "箱")]),
+        ("麻烦您了～可乐现在还剩多少箱哈", [Item("可乐")]),
         ("温和洗面奶还有吗", [Item("温和洗面奶")]),
         ("日式和风懒人沙发还有多少", [Item("日式和风懒人沙发")]),
         ("5 号电池多少钱", [Item("5 号电池")]),
@@ -120,10 +128,24 @@ def test_names_are_parted_at_a_conjunction_and_behind_an_amount(text: str, items
         ("这是盘点表\n\n[file: count.xlsx]", "write"),
         ("A4 纸还有多少\n\n[file: list.xlsx]", "other"),
         ("给鑫源看看 A4 纸还有多少", "unclear"),
+        ("A4 纸有货么，来 20 箱", "unclear"),
     ],
 )
 def test_what_cannot_be_answered_whole_is_not_answered_in_part(text: str, problem: str) -> None:
     assert read(question(text)).problem == problem
+
+
+def test_a_price_list_asks_for_a_price_and_not_for_stock() -> None:
+    for text in ("可乐批发价多少", "可乐批发价", "wholesale price of cola"):
+        asked = read(question(text))
+        assert (asked.facets, asked.price_list) == (frozenset({"price"}), "wholesale")
+
+
+def test_the_folder_stays_small_and_its_lines_readable() -> None:
+    files = [each for each in Path(offline.__file__).parent.iterdir() if each.is_file()]
+    lines = [line for each in files for line in each.read_text(encoding="utf-8").splitlines()]
+    assert len(lines) <= 600
+    assert max(map(len, lines)) <= 120
 
 
 def test_what_the_runtime_adds_to_a_message_is_not_part_of_the_question() -> None:

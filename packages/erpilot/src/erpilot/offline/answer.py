@@ -54,7 +54,7 @@ def _failed(step: Step, error: Result) -> tuple[str, Result]:
     said = " ".join(str(error[key]) for key in ("message", "hint") if error.get(key))
     for kind, pattern in WORDS["errors"].items():
         if found := re.fullmatch(pattern, said):
-            return kind, found.groupdict()
+            return kind, found.groupdict() | ({"what": step.tool} if step.tool == "get_order" else {})
     about = step.arguments.get("number") or step.arguments.get("query") or (step.order or {}).get("number")
     return "error", {"asked": about, "tool": step.tool, "what": step.tool, "said": said}
 

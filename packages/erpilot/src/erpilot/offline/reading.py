@@ -30,7 +30,7 @@ def _pattern(source: str) -> re.Pattern[str]:
 _SCAN = _pattern("|".join(f"(?P<{kind}>{source})" for kind, source in WORDS["scan"].items()))
 _REFUSED = {problem: _pattern(source) for problem, source in WORDS["refuse"].items()}
 _MEANING = {kind: {each: _pattern(words) for each, words in table.items()} for kind, table in WORDS["meaning"].items()}
-_LEAD, _TAIL, _EMPTY = map(_pattern, WORDS["names"].values())
+_LEAD, _TAIL, _EMPTY, _BARE = map(_pattern, WORDS["names"].values())
 _DOCUMENT, _AMOUNT, _CJK = _pattern("<D>"), _pattern(r"(<Q>|an?|one)?\s*(<U>)?$"), re.compile("[\u3400-\u9fff]")
 _FROZEN = re.compile(r"\s*(?:\[(?!file:).*\])?\s*")
 
@@ -108,39 +108,45 @@ def _assembled(asked: Asked, elements: list[tuple[str, str]]) -> Asked:
         if kind in ("lines", "stock", "price"):
             said |= {"facets": said["facets"] | {kind}} | ({"unit": unit} if kind == "stock" and unit else {})
         elif kind == "order":
-            numbers = [each.lstrip("#") for each in _DOCUMENT.findall(text)]
+            numbers = _DOCUMENT.findall(text.replace("#", " "))
             said["orders"] += tuple((each, meaning if each.isdigit() else None) for each in numbers)
         elif kind in ("pick", "price_list", "goes_on"):
             said[kind] = int(meaning or 0) if kind == "pick" else meaning or True
         elif kind in ("to", "for", "and"):
             role = kind
+            for piece in pieces[-1:] if kind == "and" else ():
+                piece["role"] = piece["role"] or kind
         elif kind == "qty":
-            target = pieces[-1]["amounts"] if pieces and following not in ("name", "and") else amounts
+            target = pieces[-1]["amounts"] if pieces and following != "name" else amounts
             target.append(("1" if re.match("[a-z]", amount) else in_digits(amount).replace(",", ""), unit or None))
         elif kind == "name":
-            pieces.append({"name": _trimmed(text), "role": role, "amounts": amounts})
+            name = _trimmed(text)
+            if not amounts and (bare := _BARE.fullmatch(name)):
+                name, amounts = bare[2], [(bare[1].replace(",", ""), None)]
+            pieces.append({"name": name, "role": role, "amounts": amounts})
             amounts, role = [], None
     return _concluded(replace(asked, **said), pieces, amounts)
 
 
 def _concluded(asked: Asked, pieces: list[dict[str, Any]], amounts: list[tuple[str, str | None]]) -> Asked:
     """Tells who buys from what is bought, and checks that all fits together."""
-    facets = asked.facets or frozenset({"price"} if asked.price_list else ())
+    facets = asked.facets | ({"price"} if asked.price_list else frozenset())
     loose = [piece for piece in pieces if not piece["amounts"]]
     to, towards, plain = ([piece for piece in loose if piece["role"] == role] for role in ("to", "for", None))
     # Beside a product, what "for" points to is who buys; beside a quantity, so is a single name without one.
     perhaps = towards or (plain if len(loose) < len(pieces) else [])
-    buyers = to or (perhaps if "price" in facets and len(pieces) > 1 == len(perhaps) else [])
-    things = [piece for piece in pieces if piece not in buyers]
-    things += [{"name": "", "amounts": amounts}] if amounts else []
+    buyer = (asked.goes_on and towards) or ("price" in facets and len(pieces) > 1)
+    buyers = to or (perhaps if buyer and len(perhaps) == 1 else [])
+    things = [piece for piece in pieces if piece not in buyers] + [{"name": "", "amounts": amounts}] * bool(amounts)
     items = tuple(Item(each["name"], *(each["amounts"] or [()])[0]) for each in things)
+    scrap = [each["name"] for each in things if len(each["name"]) == 1]  # beside others: a word that is not known
     problems = {
         "amounts": any(len(each["amounts"]) > 1 for each in things) or (amounts and len(things) > 1),
-        "unclear": len(buyers) > 1 or (buyers and facets and "price" not in facets),
+        "unclear": len(buyers) > 1 or (buyers and facets and "price" not in facets) or (len(things) > 1 and scrap),
         "mixed": asked.orders and items,
         "too_many": len(items) > MOST_ITEMS or len(asked.orders) > MOST_ORDERS,
     }
     problem = next((each for each, wrong in problems.items() if wrong), None)
+    piece = next(iter([*scrap, *(each["name"] for each in (buyers if problem == "unclear" else things))]), "")
     customer = buyers[-1]["name"] if buyers else None
-    piece = str(customer if problem == "unclear" else items[0].name if items else "")
     return replace(asked, facets=facets, items=items, customer=customer, problem=problem, piece=piece)
