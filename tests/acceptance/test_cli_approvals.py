@@ -215,6 +215,7 @@ def test_what_a_person_found_out_about_a_call_is_told_to_the_model(home: Path) -
     told = erpilot(home, "resume", "last").err
     [call] = re.findall(r"erpilot resolve \S+ (\S+) happened", told)
     assert "Look in the ERP" in told
+    assert "erpilot resolve" in erpilot(home, "show", "last").err
     for bad in (("nosuch", "happened"), (call, "perhaps")):
         assert erpilot(home, "resolve", "last", *bad).code == 2
     with model_server(["Noted."]) as server:

@@ -61,7 +61,7 @@ async def _go_on(desk: Desk, parsed: argparse.Namespace, decision: bool | None) 
 
 
 def _check_doubt(session: str, history: list[AnyItem], call: str) -> None:
-    from .deciding import doubtful
+    from .doubts import doubtful
 
     known = doubtful(history)
     if not known:

@@ -17,8 +17,9 @@ from agent_core.trace.jsonl import JsonlTraceRecorder
 from agent_core.trace.transcript import AnyItem, Ended, Question
 from agent_core.undo import Compensation
 
-from .deciding import doubt_lines, put_questions
+from .deciding import put_questions
 from .desk import Desk, history_of
+from .doubts import doubt_lines
 from .lines import lines_of
 from .problems import COMPLETED, EXIT_OF_REASON, UNEXPECTED, WAITING
 from .render import JsonRenderer, LiveRenderer, Renderer, waiting

@@ -18,6 +18,7 @@ from agent_core.trace.builder import TranscriptBuilder
 from agent_core.trace.transcript import AnyItem, Ended, Step, Use
 
 from .desk import Desk, resolve
+from .doubts import doubt_lines
 from .gate import HIDDEN
 from .lines import SHORT, Lines, lines_of
 from .problems import STORAGE, USAGE, Problem
@@ -110,6 +111,8 @@ def _print_events(desk: Desk, session: str, events: list[ev.Recorded], items: li
     desk.terminal.line(desk.texts("show_session", session=session, count=len(events), state=state))
     rows = [[str(item.seq), desk.time(item.at), type_name(item.event), _gist(desk, item)] for item in events]
     desk.terminal.table([desk.texts(f"head_{name}") for name in ("seq", "at", "type", "what")], rows)
+    for text, style in doubt_lines(desk, lines_of(desk), session, items):
+        desk.terminal.note(text, style)
     desk.terminal.note(desk.texts("show_hint", session=session), "quiet")
 
 
