@@ -292,6 +292,9 @@ def _guard_tripped(state: State, event: ev.GuardTripped, seq: int, item: ev.Reco
         return
     if event.guard in ("repeated_call", "cycle") and isinstance(key := event.evidence.get("call"), str):
         run.refused[key] = run.refused.get(key, 0) + 1
+        if event.guard == "cycle":  # it goes round with the rest, so that the next one is seen to go on with it
+            run.trail += [one for one in run.trail if one.rpartition(":")[0] == key][-1:]
+            del run.trail[:-LONGEST_TRAIL]
     if event.action == "ended":
         run.ending = event.guard
     elif event.action == "warned":
