@@ -13,22 +13,22 @@ from bench.compare import WrongResult, compare
 from bench.peers import ROOT
 from bench.report import Line, table
 from bench.storage import storage
+from bench.tools import tools
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one round of fewer tasks: a look, not a figure")
-    parser.add_argument("--only", choices=("clients", "storage"), help="only this part")
+    parser.add_argument("--only", choices=("clients", "storage", "tools"), help="only this part")
     options = parser.parse_args()
     lines: list[Line] = []
     raw: list[dict[str, Any]] = []
     try:
-        if options.only != "storage":
-            lines, raw = compare(quick=options.quick)
-        if options.only != "clients":
-            more, measured = storage(quick=options.quick)
-            lines += more
-            raw += measured
+        for name, part in (("clients", compare), ("storage", storage), ("tools", tools)):
+            if options.only in (None, name):
+                more, measured = part(quick=options.quick)
+                lines += more
+                raw += measured
     except WrongResult as error:
         print(f"A client did not do its task. {error}", file=sys.stderr)
         return 1
