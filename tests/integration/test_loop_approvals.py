@@ -272,3 +272,17 @@ async def test_auto_approval_is_in_the_log_with_its_reason(erp: ErpDouble) -> No
     assert (decided.decision, decided.by, decided.channel) == ("approved", "script", "auto_approve")
     assert len(erp.effects()) == 1
     await check_session(loop, items[0].session_id, model)
+
+
+async def test_an_answer_is_for_the_question_that_was_seen_and_no_other(erp: ErpDouble) -> None:
+    asked = await ask(erp, ORDER)
+    call = asked.calls["create_order"]
+    (seen,) = of_type(asked.items, ev.ApprovalRequested)
+    await asked.loop.decide(asked.session_id, call, approve=True, arguments={"sku": "a", "quantity": 9}, by="boss")
+    again = of_type(await collect(asked.loop.resume(asked.session_id)), ev.ApprovalRequested)
+    with pytest.raises(Refused, match="other arguments"):
+        await asked.loop.decide(asked.session_id, call, approve=True, digest=seen.digest, by="clerk")
+    assert erp.requests() == []
+    await asked.loop.decide(asked.session_id, call, approve=True, digest=again[0].digest, by="clerk")
+    await collect(asked.loop.resume(asked.session_id))
+    assert len(erp.requests()) == 1

@@ -6,7 +6,6 @@ RUNS: dict[str, tuple[str, str]] = {
     # --- a run ---
     "you": ("You", "你"),
     "withdrawn": ("[The text above is void; the answer begins anew.]", "[以上内容作废，重新回答。]"),
-    "withdrawn_for_good": ("[The text above is void.]", "[以上内容作废。]"),
     "cut_off": (
         "[The answer above was cut off; what was unfinished is not kept.]",
         "[以上回答被中断，未完成的部分不会保留。]",
@@ -39,7 +38,6 @@ RUNS: dict[str, tuple[str, str]] = {
     "cached": ("from the cache", "来自缓存"),
     "cut_output": ("shown in part, {total} characters in all", "部分内容，共 {total} 个字符"),
     "more": ("… ({count} more characters)", "……（还有 {count} 个字符）"),
-    "no_result": ("no result", "没有结果"),
     "running": ("unfinished", "未完成"),
     "remark_GuardTripped": ("Guard {guard}: {action}", "保护 {guard}：{action}"),
     "remark_ContextCompacted": (
