@@ -69,6 +69,8 @@ def splice(data: bytes, sources: Sequence[tuple[int, bytes]]) -> Splice | None:
         if at < 0:
             break
         begin = at + 1  # with the quotation mark, so that a text of one letter is found at its beginning
+        if len(data) - begin <= (best.length if best else WORTH):
+            break  # what is left is too short
         probe = data[begin : begin + _PROBE]
         for place, payload in sources:
             start = payload.find(probe)
