@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent_core.messages import ModelEvent, StreamEnd, TextDelta, TextWithdrawn, ToolSchema
-from tests.support.streams import FIXTURES, calls_of, decode, reasoning_of, text_of
+from tests.support.streams import calls_of, decode, reasoning_of, text_of
 
 TOOLS = [
     ToolSchema(
@@ -216,27 +216,6 @@ def test_plain_text_comes_through_piece_by_piece() -> None:
         "ay, ",
         "您好。",
     ]
-
-
-def test_the_streams_of_a_real_small_model_decode() -> None:
-    """Recorded from llama.cpp; two of them hold a call as bare JSON text, two in a fence, one is cut off."""
-    index = json.loads((FIXTURES / "llm-streams" / "index.json").read_text(encoding="utf-8"))
-    tools = [ToolSchema(one["function"]["name"], "", one["function"]["parameters"]) for one in index["tools"]]
-    found: dict[str, list[tuple[str, str | None]]] = {}
-    for path in sorted((FIXTURES / "llm-streams").glob("*.jsonl")):
-        lines = [line for line in path.read_bytes().split(b"\n") if line]
-        events, failure = decode([*(b"data: " + line + b"\n\n" for line in lines), b"data: [DONE]\n\n"], tools)
-        assert failure is None
-        assert isinstance(events[-1], StreamEnd)
-        found[path.stem] = [(call.name, call.error) for call in calls_of(events)]
-        assert text_of(events).strip() or found[path.stem]
-    assert [error for _, error in found["tool-call-cut-by-max-tokens"]] == ["truncated"]
-    assert len(found["two-calls-in-one-message"]) == 2
-    for name, calls in found.items():
-        if "tool-call" in name or "call" in name.split("-"):
-            assert calls or name == "announces-a-lookup-but-does-not-call", name
-        if name.startswith("answer-"):
-            assert not calls, name
 
 
 HOSTILE: dict[str, Callable[[int], str]] = {
