@@ -18,8 +18,7 @@ from agent_core.context.build import compaction
 from agent_core.errors import Refused
 from agent_core.model import wire
 from agent_core.permission import Verdict
-from agent_core.redecide import Difference, redecide
-from agent_core.reviewed import accept, not_accepted, read_accepted
+from agent_core.redecide import Difference, accept, not_accepted, read_accepted, redecide
 from agent_core.store.export import read_export
 from agent_core.tools import admission
 from agent_core.tools.faults import finished_with
@@ -137,7 +136,7 @@ async def test_a_compaction_that_comes_earlier_shows_at_the_request_before_which
 
 async def test_a_retry_that_is_no_longer_made_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     items, contents = await played("failures and retries")
-    monkeypatch.setattr("agent_core.redecide.delay", lambda *given, **named: None)
+    monkeypatch.setattr("agent_core.redecide.check.delay", lambda *given, **named: None)
     first = _first(redecide(items, contents))
     assert (first.kind, first.now) == ("decision", "no further attempt")
 

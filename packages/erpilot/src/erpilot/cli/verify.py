@@ -50,7 +50,7 @@ class _Report:
 
 
 async def _verify(desk: Desk, parsed: argparse.Namespace) -> int:
-    from agent_core.reviewed import accept, not_accepted, read_accepted
+    from agent_core.redecide import accept, not_accepted, read_accepted
 
     path, report = _path(parsed.source), _Report()
     head = None if parsed.against is None else read_head(parsed.against)

@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from .errors import Refused
-from .redecide import Difference
+from ..errors import Refused
+from .check import Difference
 
 
 class Acceptance(Struct, frozen=True):

@@ -10,16 +10,16 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from . import events as ev
-from .asking import allowed_at_once, put
-from .context.build import request_tokens
-from .decide import CallModel, Finish, Note, SettleCalls, close_calls, next_action
-from .opening import abandonment, ending
+from .. import events as ev
+from ..asking import allowed_at_once, put
+from ..context.build import request_tokens
+from ..decide import CallModel, Finish, Note, SettleCalls, close_calls, next_action
+from ..opening import abandonment, ending
+from ..state import Run, State
+from ..tools.admission import DOUBT, Desk, admit
+from ..tools.faults import finished_with
+from ..tools.registry import Registry
 from .rejudge import World
-from .state import Run, State
-from .tools.admission import DOUBT, Desk, admit
-from .tools.faults import finished_with
-from .tools.registry import Registry
 
 
 class Expectation(Struct):

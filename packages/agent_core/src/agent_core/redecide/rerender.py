@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
-from .events import Manifest
-from .messages import Message, ToolSchema
-from .model import wire
-from .requests import Form
-from .state import State, content_hash
+from ..events import Manifest
+from ..messages import Message, ToolSchema
+from ..model import wire
+from ..requests import Form
+from ..state import State, content_hash
 
 _Frame = tuple[str, str, str]
 

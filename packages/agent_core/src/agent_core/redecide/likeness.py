@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from . import events as ev
+from .. import events as ev
 
 _SLACK = 120.0
 """Seconds that may lie between a decision and its event: a preview was waited for."""

@@ -17,24 +17,24 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct, structs
 
-from . import events as ev
-from .codec import type_name
-from .config import Environment, LoopConfig, Price
-from .context.build import build_messages
-from .errors import ModelError, Refused
+from .. import events as ev
+from ..codec import type_name
+from ..config import Environment, LoopConfig, Price
+from ..context.build import build_messages
+from ..errors import ModelError, Refused
+from ..fold import apply, conversation_at
+from ..model.retry import delay
+from ..state import State, environment_of
+from ..store.base import EventStore
+from ..text import REPEAT_NOTICE, without_notices
+from ..tools.admission import TWIN_IN_DOUBT
+from ..tools.faults import finished_with
+from ..tools.registry import Registry
+from ..undo import FLAG
 from .expectation import Expectation, expected, left_behind
-from .fold import apply, conversation_at
 from .likeness import compare
-from .model.retry import delay
 from .rejudge import registry_of
 from .rerender import Renderer
-from .state import State, environment_of
-from .store.base import EventStore
-from .text import REPEAT_NOTICE, without_notices
-from .tools.admission import TWIN_IN_DOUBT
-from .tools.faults import finished_with
-from .tools.registry import Registry
-from .undo import FLAG
 
 Kind = Literal["decision", "effect", "rendering"]
 

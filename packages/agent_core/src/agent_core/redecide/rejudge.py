@@ -12,20 +12,20 @@ from typing import Any
 
 import msgspec
 
-from . import events as ev
-from .asking import Shown
-from .config import Environment, ToolRules
-from .errors import ToolErrorType
-from .fold import closes_exchange
-from .messages import ToolCall
-from .model.names import safe_name
-from .permission import parse_arguments
-from .state import Call, Contents
-from .text import REPEAT_NOTICE
-from .tools.cache import CachedResult
-from .tools.canonical import canonical, digest
-from .tools.registry import Judged, Registry
-from .tools.tool import Tier, Tool
+from .. import events as ev
+from ..asking import Shown
+from ..config import Environment, ToolRules
+from ..errors import ToolErrorType
+from ..fold import closes_exchange
+from ..messages import ToolCall
+from ..model.names import safe_name
+from ..permission import parse_arguments
+from ..state import Call, Contents
+from ..text import REPEAT_NOTICE
+from ..tools.cache import CachedResult
+from ..tools.canonical import canonical, digest
+from ..tools.registry import Judged, Registry
+from ..tools.tool import Tier, Tool
 
 _DECIDED: frozenset[ToolErrorType] = frozenset(
     ("denied", "expired", "limit", "repeated_call", "cancelled", "uncertain", "unknown_tool")
