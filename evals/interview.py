@@ -33,6 +33,8 @@ class CallMade(Struct, frozen=True):
     answer: str | None = None
     error: str | None = None
     """Type of the structured error it was answered with."""
+    ran: bool = True
+    """The tool itself answered (or its kept result did): the call was not refused before."""
 
 
 class Turn(Struct, frozen=True):
@@ -116,7 +118,8 @@ def _note(found: Interview, event: ev.AnyEvent) -> None:
         case ev.ToolCallFinished():
             at = next(at for at, made in enumerate(found.calls) if made.call.id == event.call_id)
             made = found.calls[at]
-            found.calls[at] = CallMade(made.step, made.call, event.content, event.error.type if event.error else None)
+            error, ran = event.error.type if event.error else None, event.ok or event.attempts > 0
+            found.calls[at] = CallMade(made.step, made.call, event.content, error, ran)
         case ev.ModelAttemptFailed(kind=kind):
             found.failures.append(kind)
         case ev.GuardTripped(guard=guard):

@@ -29,7 +29,9 @@ class Marks(Struct, frozen=True):
     calls: int
     calls_well_formed: int
     right_tools: bool
-    """Each call that the question needs was made, with the arguments that matter."""
+    """For each call that the question needs, one of the right tools was called, with arguments that are valid."""
+    right_arguments: bool
+    """And each with the arguments that matter, so that the tool gave a result."""
     facts: int
     facts_found: int
     completed: bool
@@ -48,7 +50,8 @@ def mark(found: Interview) -> Marks:
         well_formed=bool(first) and all(is_well_formed(made) for made in first),
         calls=len(found.calls),
         calls_well_formed=len(well),
-        right_tools=all(any(meets(made, need) for made in well) for need in found.question.needs),
+        right_tools=all(any(made.call.name in need.tools for made in well) for need in found.question.needs),
+        right_arguments=all(any(meets(made, need) for made in well) for need in found.question.needs),
         facts=len(facts),
         facts_found=held,
         completed=found.reason == "completed" and held == len(facts),
@@ -57,13 +60,14 @@ def mark(found: Interview) -> Marks:
 
 
 def is_well_formed(made: CallMade) -> bool:
-    """Whether a call parsed, named an offered tool and had arguments that its schema accepts."""
-    return made.call.error is None and made.call.known and made.error not in _ILL_FORMED
+    """Whether a call parsed, named an offered tool and had arguments that its schema accepts. What the tool then said
+    of it is another matter."""
+    return made.call.error is None and made.call.known and (made.ran or made.error not in _ILL_FORMED)
 
 
 def meets(made: CallMade, need: Need) -> bool:
-    """Whether a well-formed call is one that the question needs."""
-    if made.call.name not in need.tools:
+    """Whether a well-formed call is one that the question needs, and gave a result."""
+    if made.call.name not in need.tools or made.error is not None:
         return False
     values = list(_leaves(json.loads(made.call.arguments or "{}")))
     return all(any(_mentions(values, wanted) for wanted in group) for group in need.mentions)

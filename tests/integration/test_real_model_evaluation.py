@@ -77,6 +77,21 @@ async def looks_up_and_answers(exchange: Exchange) -> None:
     await exchange.end()
 
 
+def calling(name: str, arguments: str) -> Answer:
+    """A model that makes one call and then gives up."""
+
+    async def answer(exchange: Exchange) -> None:
+        await exchange.start()
+        asked = json.loads(exchange.body)["messages"][-1]["role"] == "tool"
+        call = {**STOCK, "function": {"name": name, "arguments": arguments}}
+        lookup = streamed({"tool_calls": [call]}, finish="tool_calls")
+        for piece in streamed({"content": "Sorry."}) if asked else lookup:
+            await exchange.chunk(piece)
+        await exchange.end()
+
+    return answer
+
+
 async def babbles(exchange: Exchange) -> None:
     await exchange.start()
     for piece in streamed({"content": "I am a teapot with 12 spouts."}):
@@ -112,7 +127,7 @@ def test_a_question_is_asked_marked_recorded_and_can_be_played_again(tmp_path: P
     arguments = ("--only", "zh-stock-by-name", "--record", str(record), "--json", str(report), "--shown", "Model 1B")
     assert evaluate(looks_up_and_answers, *arguments) == 0
     cells = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("| zh-stock")).split(" | ")
-    assert cells[1:8] == ["yes", "yes", "yes", "1/1", "1", "completed", "2"]
+    assert cells[1:9] == ["yes", "yes", "yes", "yes", "1/1", "1", "completed", "2"]
     (result,) = json.loads(report.read_bytes())["results"]
     assert result["marks"]["from_nowhere"] == ["77"]
     assert [call["call"]["name"] for call in result["interview"]["calls"]] == ["check_stock"]
@@ -134,10 +149,30 @@ async def _play(recordings: list[Recording]) -> tuple[str, str]:
     return call.arguments, text_of([event async for event in model.stream_chat([])])
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "marks"),
+    [
+        ("check_stock", '{"skus":["Chai"],"warehouse":"Mars"}', ["yes", "yes", "no", "no"]),
+        ("check_stock", '{"skus":["HW-CUP-500"]}', ["yes", "yes", "no", "no"]),
+        ("get_order", '{"number":"145"}', ["yes", "no", "no", "no"]),
+        ("check_stock", '{"skus":["Chai"],"colour":"red"}', ["no", "no", "no", "no"]),
+        ("check_stock", '{"skus":["Chai"', ["no", "no", "no", "no"]),
+        ("open_till", "{}", ["no", "no", "no", "no"]),
+        ("create_quotation", '{"customer":"C001","lines":[{"sku":"NW-001","qty":"1"}]}', ["yes", "no", "no", "no"]),
+    ],
+)
+def test_a_wrong_call_is_marked_for_what_is_wrong_with_it(
+    name: str, arguments: str, marks: list[str], capsys: Captured
+) -> None:
+    assert evaluate(calling(name, arguments), "--only", "en-stock-by-name") == 0
+    cells = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("| en-stock")).split(" | ")
+    assert cells[1:5] == marks
+
+
 def test_a_model_that_calls_nothing_is_reported_and_is_no_failure(capsys: Captured) -> None:
     assert evaluate(babbles, "--only", "en-stock-by-name", "--only", "zh-unpaid") == 0
     out = capsys.readouterr().out
-    assert "| **all** | 0/2 | 0/2 | 0/2 |" in out
+    assert "| **all** | 0/2 | 0/2 | 0/2 | 0/2 |" in out
     assert "| **en** |" in out
     assert "| **zh** |" in out
 

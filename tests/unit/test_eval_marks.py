@@ -23,10 +23,11 @@ def made(
     step: int = 1,
     answer: str | None = '{"available":"48","tax_rate":"0.13"}',
     error: str | None = None,
+    ran: bool = True,
     broken: ArgumentsError | None = None,
     known: bool = True,
 ) -> CallMade:
-    return CallMade(step, ToolCall("c", name, arguments, error=broken, known=known), answer, error)
+    return CallMade(step, ToolCall("c", name, arguments, error=broken, known=known), answer, error, ran)
 
 
 def interview(answer: str, *calls: CallMade, reason: str = "completed") -> Interview:
@@ -83,17 +84,17 @@ def test_a_call_is_right_by_its_tool_and_by_what_its_arguments_mention(call: Cal
 
 def test_a_right_answer_of_a_completed_run_gets_every_mark() -> None:
     marks = mark(interview("可用 48", made()))
-    assert (marks.well_formed, marks.right_tools, marks.completed, marks.from_nowhere) == (True, True, True, ())
+    assert (marks.well_formed, marks.right_tools, marks.right_arguments, marks.completed) == (True,) * 4
+    assert marks.from_nowhere == ()
     assert (marks.facts, marks.facts_found, marks.calls, marks.calls_well_formed) == (2, 2, 1, 1)
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        made(broken="truncated", arguments="{}"),
-        made(known=False, name="check_stok"),
-        made(error="validation"),
-        made(error="unknown_tool"),
+        made(broken="truncated", arguments="{}", error="validation", ran=False),
+        made(known=False, name="check_stok", error="unknown_tool", ran=False),
+        made(error="validation", ran=False),
     ],
 )
 def test_a_call_that_could_not_be_run_is_not_well_formed(call: CallMade) -> None:
@@ -101,12 +102,22 @@ def test_a_call_that_could_not_be_run_is_not_well_formed(call: CallMade) -> None
     assert (marks.well_formed, marks.right_tools, marks.calls_well_formed) == (False, False, 0)
 
 
-def test_a_call_that_the_shop_refused_was_well_formed() -> None:
-    assert mark(interview("没有", made(error="not_found"))).well_formed
+def test_a_call_that_the_tool_refused_was_well_formed_and_the_right_tool_but_brought_nothing() -> None:
+    marks = mark(interview("没有", made(error="validation")))
+    assert (marks.well_formed, marks.right_tools, marks.right_arguments) == (True, True, False)
+
+
+def test_a_call_that_was_not_run_for_another_reason_was_well_formed() -> None:
+    assert mark(interview("可用 48", made(), made(error="repeated_call", ran=False))).well_formed
+
+
+def test_the_right_tool_with_a_wrong_argument_is_told_apart() -> None:
+    marks = mark(interview("可用 7", made(arguments='{"skus":["B-1"],"quantities":["20"]}')))
+    assert (marks.right_tools, marks.right_arguments) == (True, False)
 
 
 def test_only_the_first_message_with_calls_decides_whether_the_call_was_well_formed() -> None:
-    marks = mark(interview("可用 48", made(error="validation"), made(step=2)))
+    marks = mark(interview("可用 48", made(error="validation", ran=False), made(step=2)))
     assert (marks.well_formed, marks.right_tools, marks.calls_well_formed) == (False, True, 1)
 
 
@@ -125,12 +136,26 @@ def test_the_table_has_a_row_a_question_and_totals_by_language() -> None:
     good, bad = interview("可用 48", made()), interview("不知道", reason="guard")
     good.usage, good.seconds = Usage(1200, 30, 1230, 1000), 61.4
     results = [Result(each, mark(each)) for each in (good, bad)]
-    assert row(results[0]) == ("q", "yes", "yes", "yes", "2/2", "0", "completed", "1", "1,200", "1,000", "30", "61")
+    assert row(results[0]) == (
+        "q",
+        "yes",
+        "yes",
+        "yes",
+        "yes",
+        "2/2",
+        "0",
+        "completed",
+        "1",
+        "1,200",
+        "1,000",
+        "30",
+        "61",
+    )
     lines = table(results).splitlines()
     assert len({line.count("|") for line in lines}) == 1
     assert lines[0].count("|") == len(HEAD) + 1
     assert [line.split(" | ")[0] for line in lines[2:]] == ["| q", "| q", "| **zh**", "| **all**"]
-    assert lines[-1].split(" | ")[1:7] == ["1/2", "1/2", "1/2", "2/4", "0", "completed 1/2"]
+    assert lines[-1].split(" | ")[1:8] == ["1/2", "1/2", "1/2", "1/2", "2/4", "0", "completed 1/2"]
 
 
 def test_a_recorded_body_is_kept_as_its_payloads() -> None:
