@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -19,13 +19,13 @@ from .asking import allowed_at_once
 from .failpoint import failpoint
 from .hidden_text import remove, removed_notice
 from .interrupt import Stopped
-from .questions import question, still_holds, tool_context
+from .questions import question, still_holds, tool_context, unchanged
 from .state import Call, content_hash
 from .text import REPEAT_NOTICE, clip, edited_notice, encodable
 from .tools.admission import DOUBT, TWIN_IN_DOUBT, Admission, Desk, Release, admit
 from .tools.cache import Key
 from .tools.execute import Outcome, output_text, run_call
-from .tools.faults import finished_with
+from .tools.faults import fault_content, finished_with
 from .tools.registry import Judged
 from .tools.tool import Keys, Reconciled, Tool
 
@@ -145,20 +145,54 @@ async def _run_one(
 
     context = tool_context(driver, driver.session.state, release.call, release.key, release.attempt, progress)
     reads, writes = _keys(release.judged)
-    async with driver.locks.hold(*_locks(tool, reads, writes)):
+    threads: list[asyncio.Future[None]] = []
+    async with AsyncExitStack() as held:
+        await held.enter_async_context(driver.locks.hold(*_locks(tool, reads, writes)))
+        if not await unchanged(driver, release):  # another call wrote it while this one waited for its turn
+            items.put_nowait(_Done(release, _CHANGED, None, driver.cache.generation))
+            return
         generation = driver.cache.generation
         if tool.tier != "READ":
             driver.cache.written(tool.backend, writes)
         failpoint("before_effect", tool.name)
         try:
-            outcome = await run_call(tool, release.judged.values, context, masker=driver.masker)
+            outcome = await run_call(tool, release.judged.values, context, masker=driver.masker, left=threads)
         finally:
             if tool.tier != "READ":
                 driver.cache.written(tool.backend, writes)
+                if any(not thread.done() for thread in threads):
+                    _see_out(driver, release, threads, held.pop_all())
         failpoint("after_effect", tool.name)
         doubt = outcome.fault is not None and outcome.fault.type == "uncertain"
         found = await _reconcile(driver, release) if doubt and tool.reconcile is not None else None
     items.put_nowait(_Done(release, outcome, found, generation))
+
+
+_CHANGED_FAULT = ev.Fault(
+    "expired",
+    "The record changed after it was shown, so the approval does not hold any more. Nothing was changed.",
+    "Look at it again and ask anew.",
+)
+_CHANGED = Outcome(fault_content(_CHANGED_FAULT), _CHANGED_FAULT, 0.0, 1)
+
+_late: set[asyncio.Task[None]] = set()
+"""Waits for threads that were left behind; kept here so that they are not collected."""
+
+
+def _see_out(driver: Driver, release: Release, threads: list[asyncio.Future[None]], held: AsyncExitStack) -> None:
+    """Keeps the records of a write locked until the thread that still works on it has ended; what was read meanwhile
+    is not used again."""
+    tool = release.judged.tool
+    _, writes = _keys(release.judged)
+
+    async def wait() -> None:
+        async with held:
+            await asyncio.wait([thread for thread in threads if not thread.done()])
+            driver.cache.written(tool.backend, writes)
+
+    task = asyncio.create_task(wait())
+    _late.add(task)
+    task.add_done_callback(_late.discard)
 
 
 def _keys(judged: Judged) -> tuple[list[str] | None, list[str] | None]:

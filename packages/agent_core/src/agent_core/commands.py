@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from . import events as ev
-from .codec import encode
+from .codec import decode, encode
 from .errors import Refused
 from .state import Call, State, digest_parts
 from .text import encodable
@@ -37,6 +37,8 @@ def decision(
     """The answer to a question. ``arguments``: edited ones, which are asked again. ``always``: also takes the offer
     that came with the question. ``digest``: that of the question that the person saw, when it may have become another.
     """
+    if not isinstance(approve, bool):
+        raise Refused("An answer is yes or no: approve has to be True or False.")
     call = state.find_call(call_id)
     if call is None or call.status == "new":
         raise Refused(f"Session {state.session_id} has no question about call {call_id}.")
@@ -53,6 +55,8 @@ def decision(
         raise Refused(f"Call {call_id} is asked with other arguments by now; look at the new question first.")
     if always and (not approve or call.offer is None):
         raise Refused(f"Call {call_id} cannot be allowed in advance; answer this one question.")
+    if always and arguments is not None:
+        raise Refused("Changed arguments are asked again; allow them in advance with the answer to that question.")
     said = None if reason is None else encodable(reason)
     edited = None if arguments is None else _json(arguments)
     decided = ev.ApprovalDecided(
@@ -82,13 +86,15 @@ def resolution(
     state: State, call_id: str, outcome: Outcome, *, by: str, content: str | None = None
 ) -> list[ev.DurableEvent]:
     """What a person found out about a call whose outcome was not known."""
-    call = state.find_call(call_id)
-    if call is None or call.result is None or not call.doubted:
+    call = state.find_doubted(call_id)
+    if call is None:
         raise Refused(f"Session {state.session_id} has no call {call_id} whose outcome is unknown.")
     if call.status != "uncertain":
         if call.resolved == outcome:
             return []
         raise Refused(f"Call {call_id} is resolved already: {call.resolved}.")
+    if outcome == "send_again" and call is not state.find_call(call_id):
+        raise Refused(f"The conversation went on after call {call_id}; resolve it, and ask for it anew.")
     if content is None:
         content = _FOUND.get(outcome)
     found = None if content is None else encodable(content)
@@ -133,13 +139,16 @@ def new_message_id() -> str:
     return "queued-" + secrets.token_hex(6)
 
 
-def check_text(events: Sequence[ev.DurableEvent]) -> None:
-    """Raises ``Refused`` for what somebody said that cannot be stored: it holds characters that are not text."""
+def check_given(events: Sequence[ev.DurableEvent]) -> None:
+    """Raises ``Refused`` for what somebody said that could not be stored, or not be read again: characters that are not
+    text, values of another kind than they should be."""
     try:
         for event in events:
-            encode(event)
+            decode(encode(event))
     except UnicodeEncodeError:
         raise Refused("What was given holds characters that are not text.") from None
+    except (ValueError, TypeError, OverflowError) as error:
+        raise Refused(f"A value has the wrong kind: {error}.") from None
 
 
 def _json(arguments: dict[str, Any]) -> str:

@@ -274,7 +274,7 @@ def _call_finished(state: State, event: ev.ToolCallFinished, seq: int, item: ev.
 
 
 def _outcome_resolved(state: State, event: ev.OutcomeResolved, seq: int, item: ev.Recorded) -> None:
-    call = state.find_call(event.call_id)
+    call = state.find_doubted(event.call_id)
     if call is None or call.status != "uncertain":
         return
     call.resolved = event.outcome

@@ -15,12 +15,12 @@ from typing import Any
 
 from . import events as ev
 from .branches import fork, roll_back
-from .commands import Outcome, check_text, decision, interruption, new_message_id, queueing, resolution, revocation
+from .commands import Outcome, check_given, decision, interruption, new_message_id, queueing, resolution, revocation
 from .config import LoopConfig, Price
 from .driver import Driver
 from .errors import Refused, StoreError
 from .masking import Masker
-from .messages import ModelClient, WireModel
+from .messages import ModelClient, WireModel, model_name
 from .opening import abandonment, new_run_id, resumption
 from .permission import leaks
 from .requests import RequestBuilder, environment
@@ -230,7 +230,7 @@ class AgentLoop:
     async def _command(self, session_id: str, events: Callable[[State], list[ev.DurableEvent]]) -> list[ev.Recorded]:
         def checked(state: State) -> list[ev.DurableEvent]:
             appended = events(state)
-            check_text(appended)
+            check_given(appended)
             return appended
 
         return await (await self._session(session_id)).command(checked)
@@ -300,9 +300,11 @@ class AgentLoop:
         """Stages what the drive begins with: nothing, where a run that was cut short simply goes on."""
         name, contents = environment(self.config, self.model, self.registry, tools, self.price)
         state = session.state
-        begins = ev.RunStarted(run_id=new_run_id(), by=by, environment=name, model=self.model.name, base_seq=state.seq)
+        begins = ev.RunStarted(
+            run_id=new_run_id(), by=by, environment=name, model=model_name(self.model), base_seq=state.seq
+        )
         if started is not None and said is not None:
-            check_text([started, begins, said])
+            check_given([started, begins, said])
             session.stage([started, begins, said], contents=contents)
             return
         if plan is not None:
@@ -315,7 +317,7 @@ class AgentLoop:
             events = resumption(state, begins, self.clock())
         else:
             raise Refused(f"Another message was sent under the id {said.client_message_id!r} before.")
-        check_text(events)
+        check_given(events)
         session.stage(events, contents=contents)
 
 

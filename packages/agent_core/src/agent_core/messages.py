@@ -140,9 +140,15 @@ class Wire(Struct, frozen=True):
         return b"".join((head.encode(), b",".join(self.messages), middle.encode(), self.tools, tail.encode()))
 
 
+def model_name(model: ModelClient) -> str:
+    """The name a client goes by: its own, or that of its class when it says none."""
+    name = getattr(model, "name", None)
+    return name if isinstance(name, str) and name else type(model).__name__
+
+
 @runtime_checkable
 class ModelClient(Protocol):
-    """Anything that can take a turn in a conversation."""
+    """Anything that can take a turn in a conversation. ``name`` may be left out (see ``model_name``)."""
 
     @property
     def name(self) -> str:

@@ -48,8 +48,15 @@ async def question(driver: Driver, run: Run, call: Call, judged: Judged, why: Wh
 
 async def still_holds(driver: Driver, release: Release) -> bool:
     """Whether the records that an approved call changes are still those that the person was shown."""
+    if release.call.status != "approved" or release.call.attempts:
+        return True
+    return await unchanged(driver, release)
+
+
+async def unchanged(driver: Driver, release: Release) -> bool:
+    """Whether the records of a call that was asked have the versions that were shown, right now."""
     tool, call = release.judged.tool, release.call
-    if tool.versions is None or call.status != "approved" or call.attempts:
+    if tool.versions is None or call.decision != "approved" or release.attempt > 1:
         return True
     values = tool.bind(
         release.judged.values, tool_context(driver, driver.session.state, call, release.key, release.attempt)

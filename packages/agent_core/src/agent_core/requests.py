@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from .config import Environment, LoopConfig, Price
 from .events import Manifest
-from .messages import Message, ModelClient, Wire, WireModel
+from .messages import Message, ModelClient, Wire, WireModel, model_name
 from .model import wire as canonical
 from .model.profile import DEFAULT, Profile
 from .state import State, content_hash
@@ -64,7 +64,7 @@ class RequestBuilder:
         else:
             self._render = canonical.render_message
             self.tools = canonical.render_tools(schemas)
-            self.frame = canonical.frame(self._model.name, self._options, bool(schemas))
+            self.frame = canonical.frame(model_name(self._model), self._options, bool(schemas))
         self._frame_data = msgspec.json.encode(self.frame)
         self._frame_name = shared_name(self._frame_data)
         self._tools_name = shared_name(self.tools) if self.tools else None
@@ -122,7 +122,7 @@ def environment(
     tools_name = shared_name(tools) if tools else None
     value = Environment(
         config=msgspec.structs.replace(config, system_prompt=""),
-        model=model.name,
+        model=model_name(model),
         tools=registry.rules,
         system=system_name,
         tool_set=tools_name,

@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from . import events as ev
 from . import snapshots
 from .codec import encode
-from .errors import Conflict, StoreError, UnknownSession
+from .commands import check_given
+from .errors import Conflict, DamagedLog, StoreError, UnknownSession
 from .failpoint import failpoint
 from .fold import apply, closes_exchange, conversation_at
 from .masking import NOTHING
-from .state import State
+from .state import State, content_hash
 from .store.base import SHARED, EventStore, Lease
 from .store.liveness import this_process
 from .text import encodable
@@ -29,7 +30,7 @@ from .text import encodable
 LEASE_SECONDS = 30.0
 """How long a driver that says nothing is still believed to be there."""
 CHECKED_FIRST = 1000
-"""Events before a snapshot that are verified before a session is driven; more of them are verified meanwhile."""
+"""A log of so many events is verified before its session is driven; a longer one meanwhile."""
 
 _heads = logging.getLogger("agent_core.heads")
 """Where each drive leaves the head of its log, for operators to keep elsewhere: what ``verify`` can be given."""
@@ -73,6 +74,8 @@ class Session:
         """The newest event that this session appended itself."""
         self._saved, self._saved_size = 0, 0
         """Event and bytes of the newest snapshot that is known."""
+        self._read = False
+        """Something was read of the store, so the log is not this session's own work alone."""
         self._skipped = 0
         """Events that were not read, since a snapshot stood in for them."""
         self._due: tuple[int, bytes] | None = None
@@ -159,6 +162,7 @@ class Session:
             if known:
                 self._foreign.append(item)
         self._stored = self.state.seq
+        self._read = self._read or (not known and self.state.seq > 0)
 
     async def was_interrupted(self) -> bool:
         """Whether somebody appended an interrupt that the state does not know of yet."""
@@ -178,6 +182,7 @@ class Session:
             events = decide(self.state)
             if not events:
                 return []
+            check_given(events)
             self.stage(events, contents=contents)
             try:
                 return await self.flush()
@@ -194,12 +199,12 @@ class Session:
                 self.lease = await taking  # so that it is given back, and not left to expire
             raise
         await self.catch_up()
-        if self._skipped <= CHECKED_FIRST:
+        if self.state.seq <= CHECKED_FIRST:
             await self.check()
 
     async def check(self) -> None:
-        """Verifies the log where a snapshot stood in for a part of it, once; raises ``DamagedLog``."""
-        if self._skipped and self.session_id not in self.checked:
+        """Verifies the log that this process did not write itself, once; raises ``DamagedLog``."""
+        if self._read and self.session_id not in self.checked:
             await self.store.verify(self.session_id)
             self.checked.add(self.session_id)
 
@@ -285,7 +290,11 @@ class Session:
 
     async def _fetch_environment(self, item: ev.Recorded) -> None:
         if isinstance(item.event, ev.RunStarted) and item.event.environment not in self._contents:
-            self._contents.known.update(await self.store.contents(self.session_id, [item.event.environment]))
+            name = item.event.environment
+            data = (await self.store.contents(self.session_id, [name])).get(name)
+            if data is None or SHARED + content_hash(data) != name:
+                raise DamagedLog(self.session_id, item.seq or 0, "what its run depends on is missing or altered")
+            self._contents.known[name] = data
 
     def _take_foreign(self) -> list[ev.Recorded]:
         met, self._foreign = self._foreign, []

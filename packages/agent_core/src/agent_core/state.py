@@ -180,6 +180,14 @@ class State(Struct):
         """Calls of the newest message that have no result yet."""
         return [call for call in self.entries[-1].calls if call.result is None] if self.entries else []
 
+    def find_doubted(self, call_id: str) -> Call | None:
+        """The newest call of that id whose outcome was not known at some time, however far back."""
+        for entry in reversed(self.entries):
+            for call in entry.calls:
+                if call.call.id == call_id and call.doubted and call.result is not None:
+                    return call
+        return None
+
     def find_call(self, call_id: str) -> Call | None:
         """A call of the newest assistant message."""
         for entry in reversed(self.entries):

@@ -134,9 +134,11 @@ class _Turn:
             self.visible = True
         elif kind is ReasoningDelta:
             self.reasoning.append(event.text)  # type: ignore[union-attr]
-        else:
+        elif kind is TextWithdrawn:
             self.text.clear()
             self.visible = False
+        else:
+            raise ModelError("bad_response", f"The model client gave a {kind.__name__}, which is no event of a model.")
         return event  # type: ignore[return-value]
 
     def message(self, step: int, origin: str | None, taken: set[str]) -> ev.AssistantMessage:
@@ -200,7 +202,7 @@ def _failed(driver: Driver, action: CallModel, run: Run, error: ModelError, show
         step=action.step,
         attempt=action.attempt,
         kind=error.kind,
-        message=error.message,
+        message=error.message + _told_wait(error, wait),
         wait=wait,
         status=error.status,
         remedy=error.remedy if learnt else None,
@@ -208,6 +210,14 @@ def _failed(driver: Driver, action: CallModel, run: Run, error: ModelError, show
         retryable=error.retryable,
         retry_after=error.retry_after,
     )
+
+
+def _told_wait(error: ModelError, wait: float | None) -> str:
+    """How long the endpoint asks to be left alone, where that is not waited for."""
+    if wait is not None or not error.retry_after or error.retry_after < 1:
+        return ""
+    minutes = error.retry_after / 60
+    return f" It asks to wait {f'{minutes:.0f} minutes' if minutes >= 2 else f'{error.retry_after:.0f} seconds'}."
 
 
 def _learn(driver: Driver, error: ModelError) -> bool:

@@ -228,6 +228,8 @@ def _plain(error: BaseException, path: Path) -> BaseException:
         return StoreError(f"{path} cannot be opened for writing. Check the permissions of its folder.")
     if "malformed" in text or "not a database" in text:
         return StoreError(f"{path} is not a readable database. Restore it from a backup, or move it away.")
+    if "disk I/O" in text:
+        return StoreError(f"{path} cannot be written: no space left, a limit on file sizes, or a failing disk.")
     if "locked" in text or "busy" in text:
         return StoreError(f"{path} is locked by another program for too long. Close that program, then try again.")
     return StoreError(f"{path} cannot be used: {text}.")

@@ -36,6 +36,7 @@ _logger = logging.getLogger(__name__)
 _LOOK_UP = "Look the record up before you try again."
 _GRACE = 1.0
 """Seconds that a tool has to clean up after it was cancelled."""
+_threads: contextvars.ContextVar[list[asyncio.Future[None]]] = contextvars.ContextVar("threads of a call")
 _RETRY_WAIT = 0.2
 """Seconds before a call is run again; doubles."""
 
@@ -59,19 +60,25 @@ async def run_call(
     *,
     masker: Masker = NOTHING,
     sleep: Callable[[float], Any] = asyncio.sleep,
+    left: list[asyncio.Future[None]] | None = None,
 ) -> Outcome:
     """Runs the tool up to ``1 + retries`` times; only a repeatable tool is run again, and only after an error that may
     pass by itself.
 
     A write that gave no clear answer in the end is ``uncertain``: it may have taken effect. ``masker``: takes secrets
-    out of what comes back, before it is cut.
+    out of what comes back, before it is cut. ``left``: receives a future for each thread that was begun, done when the
+    thread is; a write whose thread is still at work is not run again.
     """
+    threads = [] if left is None else left
+    _threads.set(threads)
     began = time.perf_counter()
     attempts = 0
     while True:
         attempts += 1
         output, fault, transient = masker.value(await _attempt(tool, values, context))
         if fault is None or not transient or not tool.repeatable or attempts > tool.retries:
+            break
+        if tool.tier is not Tier.READ and any(not thread.done() for thread in threads):
             break
         await sleep(_RETRY_WAIT * 2 ** (attempts - 1))
     duration = time.perf_counter() - began
@@ -169,8 +176,12 @@ def _in_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Any] = loop.create_future()
     context = contextvars.copy_context()
+    ended: asyncio.Future[None] = loop.create_future()
+    _threads.get([]).append(ended)
 
     def settle(result: Any, error: BaseException | None) -> None:
+        if not ended.done():
+            ended.set_result(None)
         if future.done():
             return
         if error is None:

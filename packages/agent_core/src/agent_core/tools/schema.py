@@ -15,6 +15,8 @@ from typing import Any, get_type_hints
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
+from .coercion import unwrap
+
 _UNSENT = frozenset({"title", "$defs", "definitions", "discriminator", "examples", "$schema", "$id"})
 _SCHEMA_VALUED = frozenset({"items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"})
 _SCHEMA_LISTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
@@ -54,10 +56,11 @@ def arguments_from_signature(name: str, function: Callable[..., Any], *, skip: s
     safe: Any = {f"p_{key}": (kind, _aliased(default, key)) for key, (kind, default) in fields.items()}
     model = create_model(f"{name}_arguments", __config__=ConfigDict(extra="forbid"), **safe)
     keys = tuple(fields)
+    schema = clean_schema(model.model_json_schema(by_alias=True))
 
     def validate(raw: dict[str, Any]) -> dict[str, Any]:
         try:
-            value = model.model_validate(raw)
+            value = model.model_validate(unwrap(raw, schema))
         except ValidationError as error:
             raise InvalidArguments(_explain(error, keys)) from None
         return {key: getattr(value, f"p_{key}") for key in keys}
@@ -67,11 +70,14 @@ def arguments_from_signature(name: str, function: Callable[..., Any], *, skip: s
         dumped: dict[str, Any] = value.model_dump(mode="json", by_alias=True)
         return dumped
 
-    return Arguments(clean_schema(model.model_json_schema(by_alias=True)), validate, dump)
+    return Arguments(schema, validate, dump)
 
 
 def arguments_from_schema(name: str, schema: Mapping[str, Any]) -> Arguments:
-    """From a JSON Schema, through Pydantic types for what it can express; the rest is passed on unchecked."""
+    """From a JSON Schema. Text is coerced to the numbers and truth values it wants, then the whole schema is checked."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
     cleaned = clean_schema(dict(schema))
     if cleaned.get("type", "object") != "object":
         raise TypeError(f"tool {name!r}: the schema of its arguments must be of type object")
@@ -81,8 +87,14 @@ def arguments_from_schema(name: str, schema: Mapping[str, Any]) -> Arguments:
     required = set(cleaned.get("required", ()))
     adapters = {key: TypeAdapter(_python_type(value)) for key, value in properties.items()}
     closed = cleaned.get("additionalProperties") is False
+    try:
+        Draft202012Validator.check_schema(cleaned)
+    except SchemaError as error:
+        raise TypeError(f"tool {name!r}: its schema is none: {error.message}") from None
+    checker = Draft202012Validator(cleaned)
 
     def validate(raw: dict[str, Any]) -> dict[str, Any]:
+        raw = unwrap(raw, cleaned)
         problems = [f"{key}: is required" for key in properties if key in required and key not in raw]
         if closed:
             problems += [f"{key}: there is no such argument" for key in raw if key not in properties]
@@ -92,6 +104,9 @@ def arguments_from_schema(name: str, schema: Mapping[str, Any]) -> Arguments:
                 values[key] = adapters[key].validate_python(value) if key in adapters else value
             except ValidationError as error:
                 problems += [f"{_path((key, *item['loc']))}: {item['msg']}" for item in error.errors()]
+        if not problems:
+            found = sorted(checker.iter_errors(values), key=lambda error: [str(part) for part in error.path])
+            problems += [f"{_path(tuple(error.absolute_path))}: {error.message[:200]}" for error in found[:10]]
         if problems:
             raise InvalidArguments("; ".join(problems))
         return values

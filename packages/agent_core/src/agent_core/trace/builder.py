@@ -162,6 +162,8 @@ class TranscriptBuilder:
             self._touched.append(question)
             question.decision, question.by, question.reason = event.decision, event.by, event.reason
             question.grant_id, question.edited = event.grant_id, event.arguments
+            if event.arguments is not None and (use := self._call(event.call_id)) is not None:
+                use.arguments = event.arguments
 
     def _ended(self, seq: int, at: float, event: ev.LoopEnd) -> None:
         ended = Ended(
