@@ -228,12 +228,7 @@ class AgentLoop:
         return session
 
     async def _command(self, session_id: str, events: Callable[[State], list[ev.DurableEvent]]) -> list[ev.Recorded]:
-        def checked(state: State) -> list[ev.DurableEvent]:
-            appended = events(state)
-            check_given(appended)
-            return appended
-
-        return await (await self._session(session_id)).command(checked)
+        return await (await self._session(session_id)).command(events)
 
     async def aclose(self) -> None:
         """Closes the model client and the store."""

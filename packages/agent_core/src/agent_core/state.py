@@ -88,7 +88,7 @@ def result_digest(content: str) -> str:
     return hashlib.blake2b(content.removesuffix(REPEAT_NOTICE).encode(), digest_size=12).hexdigest()
 
 
-MISTAKES = ("validation", "unknown_tool")
+MISTAKES = ("validation", "unknown_tool", "denied")
 """Errors of calls that never ran; the same one made again counts as a repeat."""
 LONGEST_GAP = 300.0
 """Seconds. A longer silence between two events of a run is taken for a pause (a crash, a machine asleep), not for

@@ -123,10 +123,10 @@ def _admit_one(state: State, run: Run, call: Call, desk: Desk, batch: _Batch, ad
     tool = verdict.tool
     rules, target = run.rules(tool.name), verdict.target
     permission = standing(run.environment.config.rules, tool.name, rules, target, untrusted_read=state.untrusted_read)
+    if _refuse_repeat(run, call, verdict.digest, verdict.arguments, target, batch, admission):
+        return
     if permission.decision == "deny":
         admission.events.append(finished_with(call, _denied_by(permission), digest=verdict.digest, target=target))
-        return
-    if _refuse_repeat(run, call, verdict.digest, verdict.arguments, target, batch, admission):
         return
     key = f"{tool.name}:{verdict.digest}"
     if key in batch.asked:
@@ -213,8 +213,10 @@ def _over_limit(state: State, run: Run, call: Call, batch: _Batch) -> list[ev.Du
 
 def _admit_mistake(run: Run, call: Call, fault: ev.Fault, batch: _Batch, admission: Admission) -> None:
     """Answers a call that cannot be carried out as it stands. The same mistake again and again is a repeat, too."""
-    if fault.type not in MISTAKES:
-        admission.events.append(finished_with(call, fault))
+    if fault.type not in MISTAKES or call.status != "new":  # what a person said of it counts under its own digest
+        admission.events.append(
+            finished_with(call, fault, digest=(call.digest or "") if fault.type == "denied" else "")
+        )
         return
     arguments = call.call.raw_arguments or call.call.arguments
     written = digest(arguments)

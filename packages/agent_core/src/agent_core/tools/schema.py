@@ -74,7 +74,7 @@ def arguments_from_signature(name: str, function: Callable[..., Any], *, skip: s
 
 
 def arguments_from_schema(name: str, schema: Mapping[str, Any]) -> Arguments:
-    """From a JSON Schema. Text is coerced to the numbers and truth values it wants, then the whole schema is checked."""
+    """From a JSON Schema. Text becomes the numbers and truth values it wants, then the whole schema is checked."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
 

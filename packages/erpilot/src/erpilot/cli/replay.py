@@ -41,6 +41,24 @@ def replay(desk: Desk, parsed: argparse.Namespace) -> int:
     return 0
 
 
+def _as_it_happened(items: Sequence[AnyItem]) -> list[AnyItem]:
+    """The transcript with each call that a person was asked about behind the question and what followed from it."""
+    from agent_core.trace.transcript import Question, Step, Use
+
+    asked = {item.call_id for item in items if isinstance(item, Question)}
+    ordered: list[AnyItem] = []
+    waiting: list[AnyItem] = []
+    for item in items:
+        if isinstance(item, Use) and item.call_id in asked:
+            waiting.append(item)
+            continue
+        if isinstance(item, Step):
+            ordered += waiting
+            waiting = []
+        ordered.append(item)
+    return ordered + waiting
+
+
 def print_transcript(
     terminal: Terminal, lines: Lines, items: Sequence[AnyItem], *, by_step: bool = False, whole: bool = True
 ) -> None:
@@ -48,7 +66,7 @@ def print_transcript(
     from agent_core.trace.transcript import Began, Ended, Opened, Question, Remark, Said, Step, Use
 
     texts = lines.texts
-    for item in items:
+    for item in _as_it_happened(items):
         match item:
             case Opened(parent=str() as parent):
                 terminal.line(texts("forked", parent=mark_line(parent), seq=item.parent_seq), "quiet")
