@@ -69,7 +69,10 @@ def meets(made: CallMade, need: Need) -> bool:
     """Whether a well-formed call is one that the question needs, and gave a result."""
     if made.call.name not in need.tools or made.error is not None:
         return False
-    values = list(_leaves(json.loads(made.call.arguments or "{}")))
+    arguments = json.loads(made.call.arguments or "{}")
+    if any(arguments.get(name) for name in need.without):
+        return False
+    values = list(_leaves(arguments))
     return all(any(_mentions(values, wanted) for wanted in group) for group in need.mentions)
 
 

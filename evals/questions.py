@@ -27,6 +27,8 @@ class Need(Struct, frozen=True, forbid_unknown_fields=True):
     """Of a right call of the first of ``tools``; an example, not a demand."""
     mentions: tuple[tuple[str, ...], ...] = ()
     """What the arguments have to hold: of each group, one. Digits are compared by value, other text as a part."""
+    without: tuple[str, ...] = ()
+    """Arguments that a right call leaves out: they would narrow what was asked for."""
 
 
 class Question(Struct, frozen=True, forbid_unknown_fields=True):

@@ -12,7 +12,9 @@ from evals.questions import Need, Question
 from evals.recording import payloads
 from evals.report import HEAD, Result, row, table
 
-NEED = Need(tools=("check_stock",), arguments={"skus": ["A-1"]}, mentions=(("A-1", "茶"), ("20",)))
+NEED = Need(
+    tools=("check_stock",), arguments={"skus": ["A-1"]}, mentions=(("A-1", "茶"), ("20",)), without=("by_date",)
+)
 QUESTION = Question("q", "zh", "A-1 有 20 件吗？", (NEED,), (("48",), ("可用", "available")))
 
 
@@ -75,6 +77,9 @@ def test_a_fact_is_a_number_by_value_or_a_part_of_the_text(answer: str, group: t
         (made(arguments='{"skus":["a-1"],"quantities":[20]}'), True),
         (made(arguments='{"skus":["A-1"],"quantities":["200"]}'), False),
         (made(arguments='{"skus":["B-1"],"quantities":["20"]}'), False),
+        (made(arguments='{"skus":["A-1"],"quantities":[20],"by_date":""}'), True),
+        (made(arguments='{"skus":["A-1"],"quantities":[20],"by_date":"2026-12-24"}'), False),
+        (made(error="validation"), False),
         (made("get_price"), False),
     ],
 )
