@@ -202,15 +202,19 @@ class OpenAIModel:
         import aiohttp
 
         limit = self._idle_timeout if self._total_timeout is None else min(self._idle_timeout, self._total_timeout)
+
+        async def send() -> aiohttp.ClientResponse:
+            return await session.post(
+                self._url,
+                data=body if len(body) < _LARGE_BODY else io.BytesIO(body),
+                headers=self._headers,
+                allow_redirects=False,
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_timeout),
+            )
+
         try:
             async with asyncio.timeout(limit):
-                return await session.post(
-                    self._url,
-                    data=body if len(body) < _LARGE_BODY else io.BytesIO(body),
-                    headers=self._headers,
-                    allow_redirects=False,
-                    timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_timeout),
-                )
+                return await transport.over_a_live_connection(send)
         except (aiohttp.ClientError, OSError, ValueError) as error:
             connecting = isinstance(error, aiohttp.ServerTimeoutError)
             raise transport.explain(error, self._endpoint, self._connect_timeout if connecting else limit) from None

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import ssl
-from collections.abc import AsyncGenerator, Callable
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from ..errors import ModelError
@@ -46,7 +48,7 @@ async def acquire(user: object) -> aiohttp.ClientSession:
             for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
         )
         session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=_MOST_CONNECTIONS),
+            connector=aiohttp.TCPConnector(limit=_MOST_CONNECTIONS, socket_factory=_new_socket),
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=proxied,
             timeout=aiohttp.ClientTimeout(total=None),
@@ -56,6 +58,36 @@ async def acquire(user: object) -> aiohttp.ClientSession:
         shared = _sessions[loop] = _Shared(session, keeper)
     shared.users.add(id(user))
     return shared.session
+
+
+_opened: ContextVar[list[socket.socket] | None] = ContextVar("sockets opened for the request", default=None)
+
+
+def _new_socket(address: tuple[Any, ...]) -> socket.socket:
+    family, kind, protocol, *_ = address
+    new = socket.socket(family, kind, protocol)
+    if (opened := _opened.get()) is not None:
+        opened.append(new)
+    return new
+
+
+async def over_a_live_connection(
+    send: Callable[[], Awaitable[aiohttp.ClientResponse]],
+) -> aiohttp.ClientResponse:
+    """Awaits ``send``, again each time it met a connection that was kept from an earlier request and that the server
+    had given up meanwhile: no answer began, and it says nothing about the endpoint. A new connection that breaks is a
+    failure.
+    """
+    import aiohttp
+
+    while True:
+        opened: list[socket.socket] = []
+        _opened.set(opened)
+        try:
+            return await send()
+        except (aiohttp.ClientOSError, aiohttp.ClientConnectionResetError, aiohttp.ServerDisconnectedError) as error:
+            if opened or isinstance(error, aiohttp.ClientConnectorError):
+                raise
 
 
 async def release(user: object) -> None:
@@ -177,6 +209,8 @@ def explain(error: Exception, endpoint: Endpoint, seconds: float) -> ModelError:
         )
     if isinstance(error, aiohttp.ServerDisconnectedError):
         return ModelError("unreachable", f"{endpoint.shown} closed the connection without an answer.", retryable=True)
+    if type(error) is aiohttp.ClientOSError and error.errno is None:  # while the question was being written
+        return ModelError("unreachable", f"{endpoint.shown} closed the connection too early.", retryable=True)
     if isinstance(error, aiohttp.ClientResponseError):
         return ModelError("bad_response", f"{endpoint.shown} did not answer in HTTP; check the base URL: {said}")
     return ModelError("unreachable", f"{endpoint.shown} cannot be reached: {said}.", retryable=True)
