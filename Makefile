@@ -59,4 +59,4 @@ lock-peers: setup ## compile the lock of the packages that make bench measures a
 
 clean: ## remove .venv, the demo's data and every cache
 	rm -rf .venv .bench .demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis bench/results
-	find packages tests bench scripts -name __pycache__ -type d -prune -exec rm -rf {} +
+	find packages tests bench evals scripts -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -23,7 +23,7 @@ MODULES = sorted(ROOT.glob("packages/*/src/**/*.py"))
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/**/*.md"))]
 EVENTS = [*get_args(events.DurableEvent), *get_args(events.ShownEvent)]
 SOURCES = ("*.md", "*.toml", "*.in", "*.lock", "Makefile", "NOTICE")
-FOLDERS = ("packages", "tests", "bench", "docs", "scripts", ".ci")
+FOLDERS = ("packages", "tests", "bench", "evals", "docs", "scripts", ".ci")
 
 # A path that only exists on the machine of whoever wrote it. Part of an address (example.org/home/x) is none.
 MACHINE_PATH = re.compile(r"(?<![\w.])/(home|root|work|Users)/\w")
