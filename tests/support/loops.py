@@ -28,7 +28,8 @@ def loop_over(
     **settings: Any,
 ) -> tuple[AgentLoop, ScriptedModel]:
     """An agent whose model plays ``turns``; ``settings`` are those of ``LoopConfig`` and of the loop itself."""
-    own = {key: settings.pop(key) for key in ("price", "clock", "lease_seconds", "known_tools") if key in settings}
+    names = ("price", "clock", "lease_seconds", "known_tools", "findable_tools")
+    own = {key: settings.pop(key) for key in names if key in settings}
     model = ScriptedModel(turns) if model is None else model
     config = LoopConfig(**{"system_prompt": "You are careful.", "retry": QUICK, "cache_seconds": 0.0, **settings})
     store = MemoryStore() if store is None else store

@@ -45,8 +45,9 @@ class AgentLoop:
 
     One object serves any number of sessions at once; one session is driven by one run at a time, over all processes.
     ``known_tools`` exist but are not offered: a misspelled name is never taken for an offered tool when one of them was
-    meant. ``lease_seconds``: how long a driver that says nothing is still believed to be there. ``secrets``: what is
-    masked wherever it turns up, before it is recorded, sent or shown. Raises ``ValueError`` for a set of tools or rules
+    meant. ``findable_tools`` may be called without the model being told of them (``tools.finding`` makes the search that
+    names them). ``lease_seconds``: how long a driver that says nothing is still believed to be there. ``secrets``: what
+    is masked wherever it turns up, before it is recorded, sent or shown. Raises ``ValueError`` for tools or rules
     that must not be used.
     """
 
@@ -56,6 +57,7 @@ class AgentLoop:
         model: ModelClient,
         tools: Iterable[Tool] = (),
         known_tools: Iterable[Tool] = (),
+        findable_tools: Iterable[Tool] = (),
         store: EventStore | None = None,
         config: LoopConfig | None = None,
         price: Price | None = None,
@@ -68,7 +70,7 @@ class AgentLoop:
         self._lease_seconds = lease_seconds
         self._wire_model = model if isinstance(model, WireModel) else None
         self.config = self._masker.value(LoopConfig() if config is None else config)
-        self.registry = _registry(tuple(tools), known_tools, self.config)
+        self.registry = _registry(tuple(tools), known_tools, tuple(findable_tools), self.config)
         self.registry.schemas = self._masker.value(self.registry.schemas)
         self.store: EventStore = MemoryStore() if store is None else store
         self._locks, self._cache = KeyLocks(), ResultCache(seconds=self.config.cache_seconds)
@@ -316,10 +318,12 @@ class AgentLoop:
         session.stage(events, contents=contents)
 
 
-def _registry(tools: tuple[Tool, ...], known: Iterable[Tool], config: LoopConfig) -> Registry:
+def _registry(
+    tools: tuple[Tool, ...], known: Iterable[Tool], findable: tuple[Tool, ...], config: LoopConfig
+) -> Registry:
     """The offered tools, checked against the rules."""
     offers = (*tools, READ_OUTPUT) if tools and config.read_output else tools
-    registry = Registry(offers, known)
+    registry = Registry(offers, known, findable)
     for rule in config.rules:
         if not set("*?[") & set(rule.tool) and not registry.knows(rule.tool):
             raise ValueError(f"the rule to {rule.effect} {rule.tool!r} names no tool")

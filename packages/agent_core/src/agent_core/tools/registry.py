@@ -21,6 +21,7 @@ from ..messages import ToolCall, ToolSchema
 from ..text import encodable
 from .canonical import canonical, digest
 from .faults import visible
+from .finding import CALL_TOOL, unwrapped
 from .tool import Tier, Tool
 
 _ARGUMENT_FAULTS = {
@@ -47,18 +48,25 @@ class Judged(Struct, frozen=True):
 
 
 class Registry:
-    """Tools by name, in the order in which the model is told of them (by name, so that it never changes by itself)."""
+    """Tools by name, in the order in which the model is told of them (by name, so that it never changes by itself).
 
-    def __init__(self, tools: Iterable[Tool], known: Iterable[Tool] = ()) -> None:
+    ``findable``: may be called as well, but the model is not told of them at once. ``known``: exist, and may not.
+    """
+
+    def __init__(self, tools: Iterable[Tool], known: Iterable[Tool] = (), findable: Iterable[Tool] = ()) -> None:
         self._tools: dict[str, Tool] = {}
-        for tool in sorted(tools, key=lambda tool: tool.name):
+        told = {id(tool): tool for tool in tools}
+        more = {id(tool): tool for tool in findable}
+        for tool in sorted([*told.values(), *more.values()], key=lambda tool: tool.name):
             if tool.name in self._tools:
                 raise ValueError(f"two tools are named {tool.name!r}")
             if HIDDEN.search(tool.name) or _hidden_names(tool.arguments.schema):
                 raise ValueError(f"the name of the tool {tool.name!a} or of one of its arguments is not all visible")
             self._tools[tool.name] = tool
         self._known = {tool.name: tool for tool in known} | self._tools
-        self.schemas: tuple[ToolSchema, ...] = tuple(_visible(tool.schema) for tool in self._tools.values())
+        self.schemas: tuple[ToolSchema, ...] = tuple(
+            _visible(tool.schema) for tool in self._tools.values() if id(tool) in told
+        )
         self.rules: dict[str, ToolRules] = {
             tool.name: ToolRules(tool.tier.value, tool.repeatable, tool.egress, tool.untrusted)
             for tool in self._tools.values()
@@ -81,11 +89,12 @@ class Registry:
         return name not in self._known or self._known[name].target is not None
 
     def corrected(self, call: ToolCall) -> ToolCall:
-        """The call under the name that is clearly meant, or as it is.
+        """The call that is clearly meant, under its name: what ``call_tool`` stands for, a slip put right.
 
         Only a slip of the pen is corrected (one letter wrong, missing, doubled or swapped), only when a single one of
         all known tools is that near, and only to an offered READ: a misspelled name never becomes a write.
         """
+        call = unwrapped(call) if CALL_TOOL in self._tools else call
         if call.name in self._known:
             return call
         near = [name for name in self._known if one_slip(call.name.casefold(), name.casefold())]
