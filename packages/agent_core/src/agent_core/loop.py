@@ -45,7 +45,7 @@ class AgentLoop:
 
     One object serves any number of sessions at once; one session is driven by one run at a time, over all processes.
     ``known_tools`` exist but are not offered: a misspelled name is never taken for an offered tool when one of them was
-    meant. ``findable_tools`` may be called without the model being told of them (``tools.finding`` makes the search that
+    meant. ``findable_tools`` may be called without the model being told of them (``tools.finding`` makes a search that
     names them). ``lease_seconds``: how long a driver that says nothing is still believed to be there. ``secrets``: what
     is masked wherever it turns up, before it is recorded, sent or shown. Raises ``ValueError`` for tools or rules
     that must not be used.
