@@ -11,9 +11,9 @@ from datetime import date
 from decimal import Decimal
 
 from ..shop import catalogue
-from ..shop.backend import Found, OrderPage
+from ..shop.backend import Found
 from ..shop.catalogue import Product, StockLevel, available_on, complete_on
-from ..shop.documents import Customer, Line, Order, OrderHead
+from ..shop.documents import Customer
 from ..shop.pricing import PricedLine, PriceList, Quote
 from ..shop.values import ZERO, Quantity
 from . import shop_results as r
@@ -243,106 +243,5 @@ def customer_matches(
         candidates=candidates,
         total_count=found.total_count,
         next=next_offset,
-        as_of=as_of,
-    )
-
-
-def order_page(page: OrderPage, next_offset: int | None, as_of: str) -> r.OrderPage:
-    """A list of documents."""
-    return r.OrderPage(
-        orders=[_row(head) for head in page.orders],
-        total_count=page.total_count,
-        total={currency: money.amount for currency, money in page.total.items()},
-        next=next_offset,
-        as_of=as_of,
-    )
-
-
-def _row(head: OrderHead) -> r.OrderRow:
-    return r.OrderRow(
-        number=head.number,
-        kind=head.kind,
-        party_id=head.party_id,
-        party=head.party,
-        date=head.date,
-        promised=head.promised,
-        state=head.state,
-        shipped=head.shipped,
-        invoiced=head.invoiced,
-        currency=head.total.currency,
-        total=head.total.amount,
-    )
-
-
-def order_line(line: Line) -> r.OrderLineFact:
-    """One line of a document."""
-    return r.OrderLineFact(
-        line=line.line,
-        sku=line.sku,
-        name=line.name,
-        specification=line.specification or None,
-        unit=line.unit,
-        ordered=line.ordered,
-        delivered=line.delivered,
-        returned=line.returned,
-        cancelled=line.cancelled,
-        open=line.open,
-        reserved=line.reserved,
-        invoiced=line.invoiced,
-        base_qty=line.ordered * line.factor,
-        base_unit=line.base_unit,
-        unit_price=line.unit_price,
-        price_origin=line.price_origin,
-        discount_percent=line.discount or None,
-        amount=line.amount.amount,
-        tax_rate=line.tax_rate,
-        tax=line.tax.amount,
-    )
-
-
-def order_detail(order: Order, as_of: str) -> r.OrderDetail:
-    """One document, whole."""
-    head, totals = order.head, order.totals
-    owed = head.kind != "quotation" and head.state not in ("draft", "cancelled")
-    return r.OrderDetail(
-        number=head.number,
-        kind=head.kind,
-        party_id=head.party_id,
-        party=head.party,
-        date=head.date,
-        promised=head.promised,
-        valid_until=order.valid_until,
-        state=head.state,
-        shipped=head.shipped,
-        invoiced=head.invoiced,
-        warehouse=order.warehouse,
-        currency=head.total.currency,
-        tax_included=order.tax_included,
-        lines=[order_line(line) for line in order.lines],
-        subtotal=totals.subtotal.amount,
-        tax=totals.tax.amount,
-        total=totals.total.amount,
-        paid=order.paid.amount if owed else None,
-        unpaid=(totals.total - order.paid).amount if owed else None,
-        deliveries=[
-            r.DeliveryFact(
-                number=parcel.number,
-                date=parcel.date,
-                state=parcel.state,
-                warehouse=parcel.warehouse,
-                carrier=parcel.carrier,
-                tracking=parcel.tracking,
-                lines=[r.DeliveredLine(sku=sku, qty=qty, unit=unit) for sku, qty, unit in parcel.lines],
-            )
-            for parcel in order.deliveries
-        ],
-        payments=[
-            r.PaymentFact(number=each.number, date=each.date, method=each.method, amount=each.amount.amount)
-            for each in order.payments
-        ],
-        source=order.source,
-        note=order.note,
-        other_matches=list(order.other_matches),
-        version=head.version,
         as_of=as_of,
     )

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from agent_core.events import Change, Notice, Preview
 from agent_core.tools.tool import Reconciled
 
-from ..shop.backend import ErpBackend, QuotationDraft, Written
+from ..shop.backend import ErpBackend, QuotationDraft, Write, Written
 from ..shop.documents import Order
 from ..shop.errors import NotFound
 from ..shop.rules import check_quotable, valid_until
+from . import shop_documents as documents
 from . import shop_results as r
-from .shop_answers import customer_ref, order_line, quote_preview
+from .shop_answers import customer_ref, quote_preview
 from .shop_arguments import LineAsked
 from .shop_resolve import customer_meant, lines_wanted, percent, stamp
 
@@ -31,6 +33,27 @@ class QuotationAsked:
     discount_percent: str
     valid_days: int
     note: str | None = None
+
+
+class QuotationCreated(r.Fact):
+    """The quotation that now exists. ``repeated``: it had been made by an earlier attempt of the same call."""
+
+    number: str
+    state: r.OrderState
+    customer: r.CustomerRef
+    lines: list[documents.OrderLineFact]
+    discount_percent: r.Rate
+    subtotal: r.Amount
+    tax: r.Amount
+    total: r.Amount
+    currency: str
+    tax_included: bool
+    valid_until: date
+    repeated: bool
+    reserves_stock: bool
+    undo: str
+    version: str
+    as_of: str
 
 
 async def preview(backend: ErpBackend, asked: QuotationAsked, *, exact: bool = False) -> r.QuotePreview:
@@ -102,7 +125,7 @@ async def versions(backend: ErpBackend, asked: QuotationAsked) -> dict[str, str]
     return {**seen, "total": f"{quote.total} {quote.currency}", "valid_until": quote.valid_until.isoformat()}
 
 
-async def make(backend: ErpBackend, asked: QuotationAsked, *, key: str, by: str | None) -> r.QuotationCreated:
+async def make(backend: ErpBackend, asked: QuotationAsked, *, key: str, by: str | None) -> QuotationCreated:
     """Makes the quotation, once per ``key``."""
     meant = await customer_meant(backend, asked.customer, exact=True)
     if meant is None:
@@ -111,25 +134,25 @@ async def make(backend: ErpBackend, asked: QuotationAsked, *, key: str, by: str 
     discount = percent(asked.discount_percent, "discount_percent")
     note = asked.note.strip() if asked.note and asked.note.strip() else None
     draft = QuotationDraft(meant.id, tuple(wanted), discount, asked.valid_days, note)
-    return await _created(backend, await backend.create_quotation(draft, key=key, by=by))
+    return await _created(backend, await backend.create_quotation(draft, write=Write(key, by)))
 
 
 async def reconciled(backend: ErpBackend, key: str) -> Reconciled:
     """What became of a call with this key."""
-    order = await backend.find_by_key(key)
-    if order is None:
+    written = await backend.find_by_key(key)
+    if written is None:
         return Reconciled("did_not_happen")
-    return Reconciled("happened", await _created(backend, Written(order, repeated=True)))
+    return Reconciled("happened", await _created(backend, written))
 
 
-async def _created(backend: ErpBackend, written: Written) -> r.QuotationCreated:
+async def _created(backend: ErpBackend, written: Written) -> QuotationCreated:
     order, totals = written.order, written.order.totals
     assert order.valid_until is not None, "a quotation has a day it is valid until"
-    return r.QuotationCreated(
+    return QuotationCreated(
         number=order.head.number,
         state=order.head.state,
         customer=await _customer(backend, order),
-        lines=[order_line(line) for line in order.lines],
+        lines=[documents.order_line(line) for line in order.lines],
         discount_percent=order.lines[0].discount,
         subtotal=totals.subtotal.amount,
         tax=totals.tax.amount,
