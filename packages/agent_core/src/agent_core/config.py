@@ -115,6 +115,8 @@ class LoopConfig(Struct, frozen=True, kw_only=True):
     """Seconds for which the result of a READ is used again; a write that touches it ends that at once. 0: never."""
     read_output: bool = True
     """Offer ``read_output``, with which the model pages through outputs that were cut."""
+    answer_check: str | None = None
+    """Name of what traces the figures of answers (see ``answers``), None: nothing does. The loop sets it."""
     options: dict[str, Any] = {}
     """Parameters sent with each request (temperature, seed, ...)."""
     context: ContextPolicy = ContextPolicy()

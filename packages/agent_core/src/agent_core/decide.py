@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from . import events as ev
 from .context.build import compaction
-from .state import Call, Run, State
+from .state import Call, Entry, Run, State
 from .tools.faults import finished_with
 
 
@@ -37,6 +37,10 @@ class Note(Struct, frozen=True):
     events: tuple[ev.DurableEvent, ...]
 
 
+class CheckAnswer(Struct, frozen=True):
+    """Trace the figures of the newest answer."""
+
+
 class Finish(Struct, frozen=True):
     """End the run."""
 
@@ -44,7 +48,7 @@ class Finish(Struct, frozen=True):
     message: str | None = None
 
 
-Action = Idle | CallModel | SettleCalls | Note | Finish
+Action = Idle | CallModel | SettleCalls | Note | CheckAnswer | Finish
 
 NUDGES = {
     "empty_response": "[Your last answer was empty. Answer the question, or call a tool.]",
@@ -76,7 +80,7 @@ def next_action(state: State, now: float, system_prompt: str) -> Action:
     if newest is None:
         return Finish("error", "There is nothing to answer.")
     if newest.message.role == "assistant" and not newest.calls:
-        return _after_answer(run, newest.message.content)
+        return _after_answer(run, newest)
     if run.failure is not None:
         return Finish("model_error", run.failure)
     if (stop := _over_budget(run, now)) is not None:
@@ -125,11 +129,13 @@ def _close(call: Call, run: Run | None, words: tuple[str, str]) -> ev.ToolCallFi
     return finished_with(call, ev.Fault("cancelled", words[0]))
 
 
-def _after_answer(run: Run, content: str | None) -> Action:
+def _after_answer(run: Run, answer: Entry) -> Action:
     flag = next((flag for flag in run.flags if flag in NUDGES), None)
-    if flag is None and not (content or "").strip():
+    if flag is None and not (answer.message.content or "").strip():
         flag = "empty_response"
     if flag is None:
+        if run.environment.config.answer_check is not None and run.checked != answer.seq:
+            return CheckAnswer()
         cut = "The answer was cut off at the length limit of the model." if run.finish_reason == "length" else None
         return Finish("completed", cut)
     if flag in run.nudged:

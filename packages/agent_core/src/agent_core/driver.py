@@ -13,9 +13,10 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from . import events as ev
+from .answers import AnswerChecker, checked
 from .calls import settle
 from .config import LoopConfig, Price
-from .decide import CallModel, Finish, Idle, Note, SettleCalls, next_action
+from .decide import CallModel, CheckAnswer, Finish, Idle, Note, SettleCalls, next_action
 from .errors import Conflict, DamagedLog, Fenced, StoreError
 from .interrupt import Gate, Stopped
 from .masking import Masker
@@ -49,6 +50,7 @@ class Driver:
     locks: KeyLocks
     cache: ResultCache
     masker: Masker
+    checker: AnswerChecker | None = None
     gate: Gate = field(default_factory=Gate)
     lost: StoreError | None = None
 
@@ -70,6 +72,9 @@ class Driver:
                                     yield item
                         case Note(events):
                             session.stage(events)
+                        case CheckAnswer():
+                            assert self.checker is not None, "a run is checked by what its environment names"
+                            session.stage([checked(session.state, self.checker)])
                         case Finish(reason, message):
                             session.stage([self._end(reason, message)])
                             if reason == "completed" and (following := next_in_queue(session.state)):

@@ -133,6 +133,7 @@ def _run_started(state: State, event: ev.RunStarted, item: ev.Recorded, contents
         run.steps, run.calls, run.usage, run.cost = before.steps, before.calls, before.usage, before.cost
         run.repeats, run.refused, run.nudged = before.repeats, before.refused, before.nudged
         run.trail, run.flags, run.active = before.trail, before.flags, before.active
+        run.checked = before.checked
         if before.end is None:  # it was cut short: what had been decided about its end still holds
             run.interrupted, run.ending = before.interrupted, before.ending
     state.run = run
@@ -314,6 +315,11 @@ def _compacted(state: State, event: ev.ContextCompacted, seq: int, item: ev.Reco
     state.manifest, state.manifest_seq = [], 0
 
 
+def _answer_checked(state: State, event: ev.AnswerChecked, seq: int, item: ev.Recorded) -> None:
+    if state.run is not None:
+        state.run.checked = event.answer_seq
+
+
 def _rolled_back(state: State, event: ev.RolledBack, earlier: State | None) -> None:
     if earlier is None:
         raise ValueError(f"a rollback to event {event.to_seq} needs the conversation at that event")
@@ -352,6 +358,7 @@ _HANDLERS: dict[type, Any] = {
     ev.OutcomeResolved: _outcome_resolved,
     ev.GuardTripped: _guard_tripped,
     ev.ContextCompacted: _compacted,
+    ev.AnswerChecked: _answer_checked,
     ev.RunInterrupted: _interrupted,
     ev.LoopEnd: _loop_end,
 }

@@ -13,7 +13,10 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from typing import Any
 
+from msgspec import structs
+
 from . import events as ev
+from .answers import AnswerChecker
 from .branches import fork, roll_back
 from .commands import Outcome, check_given, decision, interruption, new_message_id, queueing, resolution, revocation
 from .config import LoopConfig, Price
@@ -47,8 +50,8 @@ class AgentLoop:
     ``known_tools`` exist but are not offered: a misspelled name is never taken for an offered tool when one of them was
     meant. ``findable_tools`` may be called without the model being told of them (``tools.finding`` makes a search that
     names them). ``lease_seconds``: how long a driver that says nothing is still believed to be there. ``secrets``: what
-    is masked wherever it turns up, before it is recorded, sent or shown. Raises ``ValueError`` for tools or rules
-    that must not be used.
+    is masked wherever it turns up, before it is recorded, sent or shown. ``answer_checker``: traces the figures of each
+    answer, right behind it. Raises ``ValueError`` for tools or rules that must not be used.
     """
 
     def __init__(
@@ -64,12 +67,15 @@ class AgentLoop:
         clock: Callable[[], float] = time.time,
         lease_seconds: float = LEASE_SECONDS,
         secrets: Iterable[str] = (),
+        answer_checker: AnswerChecker | None = None,
     ) -> None:
         self._masker = Masker(secrets)
         self.model, self.price, self.clock = model, price, clock
         self._lease_seconds = lease_seconds
         self._wire_model = model if isinstance(model, WireModel) else None
-        self.config = self._masker.value(LoopConfig() if config is None else config)
+        check = None if answer_checker is None else answer_checker.name
+        own = structs.replace(LoopConfig() if config is None else config, answer_check=check)
+        self.config, self._checker = self._masker.value(own), answer_checker
         self.registry = _registry(tuple(tools), known_tools, tuple(findable_tools), self.config)
         self.registry.schemas = self._masker.value(self.registry.schemas)
         self.store: EventStore = MemoryStore() if store is None else store
@@ -269,6 +275,7 @@ class AgentLoop:
                 self._locks,
                 self._cache,
                 self._masker,
+                self._checker,
             )
             self._drivers[session.session_id] = driver
             await self._open(session, by, started, said, plan, builder.tools)

@@ -122,6 +122,8 @@ class Run(Struct):
     repeats: dict[str, Repeat] = field(default_factory=dict)
     finish_reason: str = "stop"
     """How the newest answer ended."""
+    checked: int = 0
+    """Event of the newest answer whose figures were traced."""
     flags: tuple[str, ...] = ()
     """Remarks of the model client on the newest answer."""
     nudged: tuple[str, ...] = ()

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from .. import events as ev
+from ..answers import AnswerChecker
 from ..codec import type_name
 from ..config import Environment, LoopConfig, Price
 from ..context.build import build_messages
@@ -84,9 +85,11 @@ def redecide(
     config: LoopConfig | None = None,
     price: Price | None = None,
     cut: bool = False,
+    checkers: Iterable[AnswerChecker] = (),
 ) -> list[Difference]:
     """Every difference, in the order of the log. ``config`` and ``price``: what if these had held (a permission policy,
-    limits, a price table)? Then what they change is what differs. ``cut``: the log goes on behind ``items``. Where
+    limits, a price table)? Then what they change is what differs. ``checkers``: those by which figures are
+    traced again; what others found is taken as it was recorded. ``cut``: the log goes on behind ``items``. Where
     a log was cut or a fork branched off, what was decided in one with the last events is not there, so these are not
     held to it.
 
@@ -94,7 +97,7 @@ def redecide(
     """
     log = [item for item in items if item.seq is not None]
     torn = {seq for end in _ends(log, cut) for seq in _decided_together(log, end)}
-    return [one for one in _Decider(log, contents, config, price).run() if one.seq not in torn]
+    return [one for one in _Decider(log, contents, config, price, checkers).run() if one.seq not in torn]
 
 
 def _ends(log: Sequence[ev.Recorded], cut: bool) -> Iterator[int]:
@@ -131,7 +134,9 @@ class _Decider:
         contents: Mapping[str, bytes],
         config: LoopConfig | None,
         price: Price | None,
+        checkers: Iterable[AnswerChecker],
     ) -> None:
+        self.checkers = {checker.name: checker for checker in checkers}
         self.items, self.contents = items, dict(contents)
         self.config, self.price = config, price
         self.state, self.seen = State(), list[ev.Recorded]()
@@ -165,7 +170,10 @@ class _Decider:
             value = environment_of(self.contents[name])
             self.registries[name] = registry_of(value, self.contents)
             if self.config is not None:
-                value = structs.replace(value, config=structs.replace(self.config, system_prompt=""))
+                value = structs.replace(
+                    value,
+                    config=structs.replace(self.config, system_prompt="", answer_check=value.config.answer_check),
+                )
             if self.price is not None:
                 value = structs.replace(value, price=self.price)
             self.contents[name] = msgspec.json.encode(value)
@@ -201,6 +209,7 @@ class _Decider:
                 | ev.ApprovalRequested()
                 | ev.ToolCallStarted()
                 | ev.ToolCallFinished()
+                | ev.AnswerChecked()
                 | ev.LoopEnd()
             ):
                 self._check_decision(place, item)
@@ -220,7 +229,9 @@ class _Decider:
         environment = self._environment()
         prompt, registry = self._prompt(environment), self._registry(environment)
         ways = [self.pending, left_behind(self.state, self.items, place)]
-        ways += [expected(self.state, self.items, place, now, prompt, registry) for now in {item.at, before}]
+        ways += [
+            expected(self.state, self.items, place, now, prompt, registry, self.checkers) for now in {item.at, before}
+        ]
         ways = [way for way in ways if way.events]
         kinds = [compare(way.events[0], item, with_cost=self.price is None) for way in ways]
         self.pending = Expectation()

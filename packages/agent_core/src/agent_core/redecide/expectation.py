@@ -6,14 +6,15 @@ world's part read from the log (see ``rejudge``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
 from .. import events as ev
+from ..answers import AnswerChecker, checked
 from ..asking import allowed_at_once, put
 from ..context.build import request_tokens
-from ..decide import CallModel, Finish, Note, SettleCalls, close_calls, next_action
+from ..decide import CallModel, CheckAnswer, Finish, Note, SettleCalls, close_calls, next_action
 from ..opening import abandonment, ending
 from ..state import Run, State
 from ..tools.admission import DOUBT, Desk, admit
@@ -30,9 +31,17 @@ class Expectation(Struct):
 
 
 def expected(
-    state: State, items: Sequence[ev.Recorded], place: int, now: float, prompt: str, registry: Registry
+    state: State,
+    items: Sequence[ev.Recorded],
+    place: int,
+    now: float,
+    prompt: str,
+    registry: Registry,
+    checkers: Mapping[str, AnswerChecker],
 ) -> Expectation:
-    """What a driver appends next on ``state``, which is that before ``items[place]``; ``now`` in Unix seconds."""
+    """What a driver appends next on ``state``, which is that before ``items[place]``; ``now`` in Unix seconds. What a
+    checker that is not among ``checkers`` found is taken as it was recorded.
+    """
     run = state.run
     if run is None or run.end is not None:
         return Expectation([*close_calls(state)] if any(call.status == "cut" for call in state.open_calls()) else [])
@@ -45,6 +54,13 @@ def expected(
             return _settled(state, run, call_ids, World(registry, items, place), now)
         case Note(events):
             return Expectation([*events])
+        case CheckAnswer():
+            checker, recorded = checkers.get(run.environment.config.answer_check or ""), items[place].event
+            if checker is not None:
+                return Expectation([checked(state, checker)])
+            answer = ev.AnswerChecked(answer_seq=state.entries[-1].seq)
+            same = isinstance(recorded, ev.AnswerChecked) and recorded.answer_seq == answer.answer_seq
+            return Expectation([recorded if same else answer])  # type: ignore[list-item]
         case Finish(reason, message):
             return Expectation([ending(run, reason, message)])
     return Expectation()
