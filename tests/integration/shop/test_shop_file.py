@@ -243,7 +243,7 @@ def test_the_day_comes_from_the_argument_then_the_environment_then_the_file(
 MAKE = """
 import asyncio, pathlib, sys
 from decimal import Decimal
-from erpilot.shop.backend import LineWanted, QuotationDraft
+from erpilot.shop.backend import LineWanted, QuotationDraft, Write
 from erpilot.shop.embedded.shop import EmbeddedShop
 from erpilot.shop.values import Quantity
 
@@ -251,7 +251,7 @@ async def main():
     shop = EmbeddedShop(pathlib.Path(sys.argv[1]))
     draft = QuotationDraft("C001", (LineWanted("PA4-70", Quantity(Decimal(3), "箱")),), Decimal(0), 7)
     for number in range(10):
-        written = await shop.create_quotation(draft, key=f"key-{number}", by=None)
+        written = await shop.create_quotation(draft, write=Write(f"key-{number}", None))
         print(written.order.head.number, written.repeated)
     shop.close()
 

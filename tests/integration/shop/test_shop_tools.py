@@ -285,7 +285,7 @@ async def test_a_quotation_is_made_once_per_key(write: Caller) -> None:
     assert other["number"] == "Q-1022"
     made = await write.shop.find_by_key("key-1")
     assert made is not None
-    assert made.head.number == "Q-1021"
+    assert made.number == "Q-1021"
     assert await write.shop.find_by_key("key-3") is None
 
 

@@ -48,6 +48,8 @@ class Product:
     active: bool = True
     aliases: tuple[str, ...] = ()
     version: str = "1"
+    stocked: bool = True
+    """False: a service or freight, which no stock is kept of and which is never owed as goods."""
 
     @property
     def base(self) -> Unit:
@@ -123,13 +125,16 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class StockLevel:
-    """One product in one warehouse, in base units."""
+    """One product in one warehouse, in base units. ``waiting``: owed on confirmed sales, but no stock is held for it
+    yet, so that what arrives goes there first.
+    """
 
     sku: str
     warehouse: Warehouse
     on_hand: Decimal
     reserved: Decimal
     arrivals: tuple[Arrival, ...] = ()
+    waiting: Decimal = ZERO
 
     @property
     def available(self) -> Decimal:
@@ -148,11 +153,11 @@ class StockLevel:
 
 
 def available_on(levels: tuple[StockLevel, ...], day: date, today: date) -> Decimal:
-    """Available now and confirmed to arrive from ``today`` to ``day``. A late purchase has no day that can be
-    promised.
+    """The forecast: available now and confirmed to arrive from ``today`` to ``day``, less what waits for it. A late
+    purchase has no day that can be promised.
     """
     coming = (a.quantity for level in levels for a in level.arrivals if a.confirmed and today <= a.date <= day)
-    return sum((level.available for level in levels), ZERO) + sum(coming, ZERO)
+    return sum((level.available - level.waiting for level in levels), ZERO) + sum(coming, ZERO)
 
 
 def complete_on(levels: tuple[StockLevel, ...], wanted: Decimal, today: date) -> date | None:

@@ -86,12 +86,39 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """What was paid for one document."""
+    """What was paid for one document: of a payment that settles several, the part that is for this one; negative when
+    it was paid back.
+    """
 
     number: str
     date: dt.date
     method: str
     amount: Money
+
+
+@dataclass(frozen=True, slots=True)
+class Invoice:
+    """An invoice of a customer or a bill of a supplier; ``kind`` credit_note: the other way round. ``paid`` by
+    payments, ``credited`` by credit notes (of a credit note: what was paid out of it, and what it settles). ``order``:
+    the document that it is for.
+    """
+
+    number: str
+    kind: Literal["invoice", "credit_note"]
+    order: str | None
+    party_id: str
+    party: str
+    date: dt.date
+    due: dt.date
+    total: Money
+    paid: Money
+    credited: Money
+    version: str = "1"
+
+    @property
+    def open(self) -> Money:
+        """Not settled yet."""
+        return self.total - self.paid - self.credited
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +169,9 @@ class Order:
     source: str | None = None
     note: str | None = None
     other_matches: tuple[str, ...] = ()
+    invoices: tuple[Invoice, ...] = ()
+    server_state: str | None = None
+    """The ERP's own word for the state, where it differs."""
 
     @property
     def totals(self) -> Totals:

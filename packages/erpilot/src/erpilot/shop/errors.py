@@ -33,11 +33,27 @@ class Refused(ShopError):
 
 
 class Denied(ShopError):
-    """The person lacks a right; ``hint`` names it."""
+    """The person lacks ``right`` (one of ``rights.Right``, or the ERP's own word for it)."""
+
+    def __init__(self, message: str, *, right: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.right = right
+
+
+class Unsupported(ShopError):
+    """This ERP cannot do it through Erpilot; ``capability`` is what ``Whoami.capabilities`` lacks."""
+
+    def __init__(self, capability: str, backend: str, *, detail: str | None = None) -> None:
+        what = capability.replace("_", " ")
+        super().__init__(
+            f"The ERP {backend!r} does not offer {what!r} through Erpilot{f': {detail}' if detail else ''}.",
+            hint="Do it in the ERP itself.",
+        )
+        self.capability = capability
 
 
 class NeedsConfirmation(ShopError):
-    """The shop warns; sent again with ``token`` the warning is passed over."""
+    """The shop warns; sent again with ``token`` among ``Write.accepted`` the warning is passed over."""
 
     def __init__(self, message: str, *, token: str) -> None:
         super().__init__(message)

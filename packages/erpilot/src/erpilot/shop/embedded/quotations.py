@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+from dataclasses import replace
 from datetime import datetime
 
-from ..backend import QuotationDraft, Written
-from ..documents import Order
+from ..backend import QuotationDraft, Write, Written
 from ..errors import Conflict
 from ..pricing import PricedLine
 from ..rules import check_quotable, valid_until
@@ -24,14 +24,14 @@ WAREHOUSE_OF_QUOTATIONS = "SELECT code FROM warehouse ORDER BY position LIMIT 1"
 
 
 def create(
-    connection: sqlite3.Connection, draft: QuotationDraft, key: str, by: str | None, now: datetime, company: Company
+    connection: sqlite3.Connection, draft: QuotationDraft, write: Write, now: datetime, company: Company
 ) -> Written:
     """Makes the quotation, or finds the one that this key has made."""
     digest = _digest(draft)
-    if made := connection.execute("SELECT id, digest FROM document WHERE key = ?", (key,)).fetchone():
+    if made := connection.execute("SELECT id, digest FROM document WHERE key = ?", (write.key,)).fetchone():
         if made[1] != digest:
             raise Conflict("This key was already used for another quotation; nothing was changed.")
-        return Written(orders.by_row(connection, made[0]), repeated=True)
+        return replace(_written(connection, made[0]), repeated=True)
     last_day = valid_until(now.date(), draft.valid_days)
     quote = prices.quote(connection, draft.lines, draft.customer_id, None, now.date(), draft.discount)
     check_quotable(quote, draft.discount, company)
@@ -52,9 +52,9 @@ def create(
             quote.totals.total.minor,
             warehouse,
             draft.note,
-            key,
+            write.key,
             digest,
-            by,
+            write.by,
             now.isoformat(timespec="seconds"),
         ),
     ).lastrowid
@@ -62,13 +62,19 @@ def create(
     rows = products.rows_of(connection, [line.product.sku for line in quote.lines])
     for position, line in enumerate(quote.lines, 1):
         _insert_line(connection, row, position, rows[line.product.sku], line)
-    return Written(orders.by_row(connection, row), repeated=False)
+    return _written(connection, row)
 
 
-def by_key(connection: sqlite3.Connection, key: str) -> Order | None:
-    """The document that this key made."""
+def by_key(connection: sqlite3.Connection, key: str) -> Written | None:
+    """What this key made."""
     made = connection.execute("SELECT id FROM document WHERE key = ?", (key,)).fetchone()
-    return orders.by_row(connection, made[0]) if made else None
+    return replace(_written(connection, made[0]), repeated=True) if made else None
+
+
+def _written(connection: sqlite3.Connection, row: int) -> Written:
+    key, by, at = connection.execute("SELECT key, created_by, created_at FROM document WHERE id = ?", (row,)).fetchone()
+    order = orders.by_row(connection, row)
+    return Written("create_quotation", key, order.head.number, datetime.fromisoformat(at), by, document=order)
 
 
 def _insert_line(connection: sqlite3.Connection, document: int, position: int, product: int, line: PricedLine) -> None:

@@ -12,22 +12,36 @@ from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 
-from ..backend import Found, LineWanted, OrderFilter, OrderPage, QuotationDraft, Whoami, Written
+from ..backend import (
+    ErpBackend,
+    Found,
+    LineWanted,
+    OrderFilter,
+    OrderPage,
+    QuotationDraft,
+    Whoami,
+    Write,
+    Written,
+    offered,
+)
 from ..catalogue import Product, StockLevel
 from ..documents import Customer, Kind, Order
 from ..pricing import PriceList, Quote
+from ..rights import RIGHTS
 from ..seed.build import ensure_shop
 from ..values import Company, zone_of
 from . import orders, parties, prices, products, quotations, schema
 from .database import Database, connect, explained
 
 
-class EmbeddedShop:
+class EmbeddedShop(ErpBackend):
     """A shop in the SQLite file ``path``, which is made and filled on first use.
 
     ``today``: the shop's day. The example data are dated around one day, kept in the file, and the shop lives on it;
     another day given here moves the clock, not the data. The time of day is the real one.
     """
+
+    kind = "embedded"
 
     def __init__(self, path: Path, *, today: date | None = None, user: str = "owner") -> None:
         ensure_shop(path, today)
@@ -51,18 +65,9 @@ class EmbeddedShop:
         return Whoami(
             self._user,
             self.company,
-            "embedded",
-            frozenset(
-                {
-                    "find_products",
-                    "get_stock",
-                    "get_prices",
-                    "find_customers",
-                    "list_orders",
-                    "get_order",
-                    "create_quotation",
-                }
-            ),
+            self.kind,
+            offered(EmbeddedShop),
+            frozenset(RIGHTS),
         )
 
     def now(self) -> datetime:
@@ -118,12 +123,12 @@ class EmbeddedShop:
         """See ``ErpBackend``."""
         return await self._database.read(lambda c: orders.get(c, number, kind))
 
-    async def create_quotation(self, draft: QuotationDraft, *, key: str, by: str | None) -> Written:
+    async def create_quotation(self, draft: QuotationDraft, *, write: Write) -> Written:
         """See ``ErpBackend``."""
         now = self.now()
-        return await self._database.write(lambda c: quotations.create(c, draft, key, by, now, self.company))
+        return await self._database.write(lambda c: quotations.create(c, draft, write, now, self.company))
 
-    async def find_by_key(self, key: str) -> Order | None:
+    async def find_by_key(self, key: str) -> Written | None:
         """See ``ErpBackend``."""
         return await self._database.read(lambda c: quotations.by_key(c, key))
 
