@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from agent_core import events as ev
+from agent_core.config import Rule
 from agent_core.errors import Refused
 from agent_core.loop import AgentLoop
 from agent_core.store.base import EventStore
 from agent_core.store.sqlite import SqliteStore
 from agent_core.testing import ErpDouble, MemoryStore, ScriptedModel
+from agent_core.tools.tool import Tier, ToolContext, tool
 from tests.support.loops import check_session, collect, end_of, errors, loop_over, of_type, results, types
 from tests.support.requests import log_of
 
@@ -286,3 +288,24 @@ async def test_an_answer_is_for_the_question_that_was_seen_and_no_other(erp: Erp
     await asked.loop.decide(asked.session_id, call, approve=True, digest=again[0].digest, by="clerk")
     await collect(asked.loop.resume(asked.session_id))
     assert len(erp.requests()) == 1
+
+
+async def test_a_call_that_was_agreed_to_knows_by_whom_and_on_what_it_was_based() -> None:
+    known: list[tuple[dict[str, str], str | None]] = []
+
+    async def versions(ctx: ToolContext) -> dict[str, str]:
+        return {"order": "7"}
+
+    @tool(tier=Tier.WRITE, versions=versions)
+    async def change(ctx: ToolContext) -> str:
+        """Changes it."""
+        known.append((dict(ctx.versions), ctx.approved_by))
+        return "changed"
+
+    for rules in ((), (Rule(effect="allow", tool="change"),)):
+        loop, _ = loop_over([("change", {})], ["done"], tools=[change], rules=rules)
+        items = await collect(loop.run("go"))
+        for question in of_type(items, ev.ApprovalRequested):
+            await loop.decide(items[0].session_id, question.call_id, approve=True, by="boss")
+            await collect(loop.resume(items[0].session_id))
+    assert known == [({"order": "7"}, "boss"), ({}, None)]

@@ -73,6 +73,16 @@ def tool_context(
     driver: Driver, state: State, call: Call, key: str, attempt: int, progress: Progress = silent
 ) -> ToolContext:
     """What a call may know of its surroundings."""
+    agreed = call.decision == "approved"
     return ToolContext(
-        state.session_id, call.call.id, key, attempt, state.owner, state.tenant, progress, driver.whole_output
+        state.session_id,
+        call.call.id,
+        key,
+        attempt,
+        state.owner,
+        state.tenant,
+        progress,
+        driver.whole_output,
+        dict(call.versions) if agreed else {},
+        call.decided_by if agreed else None,
     )

@@ -52,6 +52,10 @@ class ToolContext:
     """``progress(text, fraction)``: shown to people while the tool runs."""
     whole_output: Callable[[str], Awaitable[str | None]] | None = None
     """The whole output of an earlier call that the model saw only a part of."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Of the records, as they were when somebody agreed; empty where nobody was asked."""
+    approved_by: str | None = None
+    """Who agreed."""
 
 
 Previewer = Callable[..., Awaitable[Preview]]
