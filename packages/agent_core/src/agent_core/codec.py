@@ -20,6 +20,7 @@ UPCASTERS: dict[tuple[str, int], Upcaster] = {}
 
 _BY_TYPE: dict[str, type[Event]] = {cls.__name__: cls for cls in (*get_args(DurableEvent), *get_args(ShownEvent))}
 _CURRENT: dict[str, int] = {name: cls.__struct_defaults__[-1] for name, cls in _BY_TYPE.items()}
+_VERSION: dict[type, int] = {cls: _CURRENT[name] for name, cls in _BY_TYPE.items()}
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(DurableEvent | ShownEvent)
 
@@ -37,7 +38,7 @@ def decode(payload: bytes) -> AnyEvent:
         return _decode_foreign(payload)
     except msgspec.DecodeError as error:
         raise ValueError(f"not JSON: {error}") from None
-    return event if event.v == _CURRENT[type(event).__name__] else _decode_foreign(payload)
+    return event if event.v == _VERSION[type(event)] else _decode_foreign(payload)
 
 
 def type_name(event: AnyEvent) -> str:

@@ -251,6 +251,21 @@ class ContextCompacted(Event, frozen=True):
     cost: Cost | None = None
     keep: int | None = None
     """Characters kept of a clipped result."""
+    by: str | None = None
+    """Who asked for it; None: the runtime found that the request no longer fits."""
+
+
+class SummaryFailed(Event, frozen=True):
+    """Events ``from_seq`` to ``to_seq`` could not be summarised; ``kind`` as in ``ModelAttemptFailed``."""
+
+    from_seq: int
+    to_seq: int
+    kind: str
+    message: str
+    usage: Usage | None = None
+    cost: Cost | None = None
+    by: str | None = None
+    """As in ``ContextCompacted``."""
 
 
 class AnswerChecked(Event, frozen=True):
@@ -307,6 +322,7 @@ DurableEvent = (
     | OutcomeResolved
     | GuardTripped
     | ContextCompacted
+    | SummaryFailed
     | AnswerChecked
     | RolledBack
     | RunInterrupted
@@ -338,7 +354,7 @@ class UnknownEvent(Event, frozen=True, tag=False):
 AnyEvent = DurableEvent | ShownEvent | UnknownEvent
 
 
-class Recorded(Struct, frozen=True):
+class Recorded(Struct, frozen=True, gc=False):
     """An event in its place. ``seq`` and ``hash`` are None for what is not durable; ``at`` is Unix seconds, UTC."""
 
     session_id: str

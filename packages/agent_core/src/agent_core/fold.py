@@ -97,7 +97,7 @@ def apply(state: State, item: ev.Recorded, contents: Contents, earlier: State | 
     state.seq = seq
     run = state.run
     if run is not None and run.end is None:
-        run.active, run.last_at = run.seconds(item.at), item.at
+        run.worked(item.at)
     if (handler := _HANDLERS.get(type(event))) is not None:
         handler(state, event, seq, item)
     elif isinstance(event, ev.RunStarted):

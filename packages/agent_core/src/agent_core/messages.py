@@ -16,19 +16,22 @@ FinishReason = Literal["stop", "tool_calls", "length", "content_filter"]
 ArgumentsError = Literal["truncated", "invalid_json", "not_an_object"]
 
 
-class Event(Struct, frozen=True, tag_field="type", tag=True, kw_only=True):
-    """Base of everything that a run yields. ``v`` is the version of the type's schema, for upcasters."""
+class Event(Struct, frozen=True, tag_field="type", tag=True, kw_only=True, gc=False):
+    """Base of everything that a run yields. ``v`` is the version of the type's schema, for upcasters.
+
+    What is frozen is a tree without cycles, so the garbage collector need not look at it.
+    """
 
     v: int = 1
 
 
-class TextDelta(Event, frozen=True, gc=False):
+class TextDelta(Event, frozen=True):
     """A piece of the visible answer."""
 
     text: str
 
 
-class ReasoningDelta(Event, frozen=True, gc=False):
+class ReasoningDelta(Event, frozen=True):
     """A piece of the model's reasoning; never part of the answer."""
 
     text: str
@@ -40,7 +43,7 @@ class TextWithdrawn(Event, frozen=True):
     reason: str = ""
 
 
-class ToolCall(Struct, frozen=True, omit_defaults=True):
+class ToolCall(Struct, frozen=True, omit_defaults=True, gc=False):
     """One call as the model asked for it, whole.
 
     ``arguments`` is JSON text. A call with an ``error`` is never run: it is answered with that error and goes back into
@@ -63,7 +66,7 @@ class ToolCall(Struct, frozen=True, omit_defaults=True):
     """Unknown keys of the call (signatures and the like) that the same endpoint wants back."""
 
 
-class Usage(Struct, frozen=True, omit_defaults=True):
+class Usage(Struct, frozen=True, omit_defaults=True, gc=False):
     """Token counts as reported; None where the endpoint reported nothing."""
 
     prompt_tokens: int | None = None
@@ -77,11 +80,18 @@ class Usage(Struct, frozen=True, omit_defaults=True):
         """Field-wise sum; a count that neither side reports stays None."""
         if other is None:
             return self
-        sums = []
-        for name in self.__struct_fields__:
-            mine, theirs = getattr(self, name), getattr(other, name)
-            sums.append(theirs if mine is None else mine if theirs is None else mine + theirs)
-        return Usage(*sums)
+        return Usage(
+            _sum(self.prompt_tokens, other.prompt_tokens),
+            _sum(self.completion_tokens, other.completion_tokens),
+            _sum(self.total_tokens, other.total_tokens),
+            _sum(self.cached_tokens, other.cached_tokens),
+            _sum(self.cache_write_tokens, other.cache_write_tokens),
+            _sum(self.reasoning_tokens, other.reasoning_tokens),
+        )
+
+
+def _sum(mine: int | None, theirs: int | None) -> int | None:
+    return theirs if mine is None else mine if theirs is None else mine + theirs
 
 
 class StreamEnd(Struct, frozen=True):
@@ -103,7 +113,7 @@ class StreamEnd(Struct, frozen=True):
 ModelEvent = TextDelta | ReasoningDelta | TextWithdrawn | ToolCall | StreamEnd
 
 
-class Message(Struct, frozen=True, omit_defaults=True):
+class Message(Struct, frozen=True, omit_defaults=True, gc=False):
     """One message of a conversation, in the form every endpoint can be given."""
 
     role: Role

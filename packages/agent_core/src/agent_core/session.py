@@ -152,13 +152,15 @@ class Session:
 
     async def catch_up(self) -> None:
         """Folds what others appended. Nothing may be staged."""
-        known = self._stored
+        known, contents = self._stored, self._contents
         if not known:
             await self._begin_at_snapshot()
         async for item in self.store.read(self.session_id, self.state.seq):
-            if isinstance(item.event, _NEEDS_MORE):
+            if type(item.event) in _NEEDS_MORE:
                 await self._fetch(item)
-            self._apply(item)
+                self._apply(item)
+            else:
+                apply(self.state, item, contents)
             if known:
                 self._foreign.append(item)
         self._stored = self.state.seq

@@ -16,12 +16,13 @@ from msgspec import Struct, field
 from . import events as ev
 from .config import Environment, ToolRules
 from .messages import Message, ToolCall, Usage
+from .sizes import Size
 from .text import REPEAT_NOTICE
 
 Contents = Mapping[str, bytes]
 
 
-class Call(Struct):
+class Call(Struct, gc=False):
     """One tool call of the newest assistant message, from request to result."""
 
     call: ToolCall
@@ -51,7 +52,8 @@ class Call(Struct):
     """What was found out about it."""
     result: Message | None = None
     result_seq: int = 0
-    tokens: int = 0
+    size: Size = Size()
+    """Of the result."""
 
     def may_have_happened(self, run: Run | None) -> bool:
         """Whether it was begun, could have changed something, and gave no result so far."""
@@ -60,18 +62,19 @@ class Call(Struct):
         return bool(self.attempts) and (run is None or run.rules(self.call.name).tier != "READ")
 
 
-class Entry(Struct):
+class Entry(Struct, gc=False):
     """A message of the conversation, with the calls it made."""
 
     seq: int
     message: Message
-    tokens: int
+    size: Size
+    """Of the message, its calls included, their results not."""
     calls: list[Call] = field(default_factory=list)
     note: bool = False
     """Written by the runtime, not by a person."""
 
 
-class Repeat(Struct):
+class Repeat(Struct, gc=False):
     """How often a call gave the same result, without a write between."""
 
     count: int
@@ -106,6 +109,12 @@ class Run(Struct):
     model: str
     last_at: float
     """Unix seconds of the newest event of the run."""
+    calibration: dict[str, float] = field(default_factory=dict)
+    """What tokens were estimated with."""
+    estimated: int = 0
+    """Tokens of the newest request, as estimated."""
+    overflowed: bool = False
+    """The endpoint found the request of this step too long once."""
     active: float = 0.0
     """Seconds the run has been at work, pauses between processes not counted."""
     steps: int = 0
@@ -140,6 +149,13 @@ class Run(Struct):
         """Seconds at work until ``now``."""
         return self.active + min(max(0.0, now - self.last_at), LONGEST_GAP)
 
+    def worked(self, now: float) -> None:
+        """Counts the time since the newest event."""
+        gap = now - self.last_at
+        self.last_at = now
+        if 0 < gap:
+            self.active += gap if gap < LONGEST_GAP else LONGEST_GAP
+
     def rules(self, tool: str) -> ToolRules:
         """What the environment says of a tool; of an unknown one, the most careful."""
         return self.environment.tools.get(tool) or ToolRules("DANGEROUS", repeatable=False)
@@ -157,9 +173,23 @@ class State(Struct):
     parent: ev.Parent | None = None
     run: Run | None = None
     entries: list[Entry] = field(default_factory=list)
+    size: Size = Size()
+    """Of all entries and results."""
     dropped: int = 0
     """Newest event that no longer reaches the model."""
     summary: str | None = None
+    pinned: tuple[str, ...] = ()
+    """Facts of what no longer reaches the model that always do."""
+    doubts: list[Call] = field(default_factory=list)
+    """Calls of unknown outcome whose messages no longer reach the model."""
+    front: str | None = None
+    """What the model reads in the place of all that; made once, when it changes."""
+    failed_summaries: int = 0
+    """Since the last compaction."""
+    settling: bool = False
+    """A compaction is going on: what there is to leave out goes at once."""
+    ceiling: int | None = None
+    """Tokens that the endpoint was found to take, as estimated; None: nothing was found."""
     manifest: list[str] = field(default_factory=list)
     """Contents of the messages of the last request, in order."""
     manifest_seq: int = 0
@@ -188,7 +218,7 @@ class State(Struct):
             for call in entry.calls:
                 if call.call.id == call_id and call.doubted and call.result is not None:
                     return call
-        return None
+        return next((call for call in reversed(self.doubts) if call.call.id == call_id), None)
 
     def find_call(self, call_id: str) -> Call | None:
         """A call of the newest assistant message."""

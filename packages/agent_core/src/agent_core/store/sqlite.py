@@ -12,20 +12,23 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from ..codec import decode
+from ..context.passages import Passage
+from ..context.words import asked_words, needed_words
 from ..errors import Busy, Conflict, DamagedLog, Erased, Fenced, StoreError, UnknownSession
 from ..events import AnyEvent, Recorded, SessionStarted
 from ..events import Parent as ForkParent
 from ..state import content_hash
-from . import erasing, table
-from .base import SHARED, SNAPSHOTS_KEPT, Head, Lease, Row, SessionInfo, Snapshot, Verified
+from . import erasing, fulltext, table
+from .base import SHARED, SNAPSHOTS_KEPT, Head, Lease, Row, SessionInfo, Snapshot, Span, Verified
 from .chain import GENESIS, ChainCheck
 from .liveness import describe, is_dead, this_process
 from .schema import open_database
 from .splices import Recent
-from .table import SPAN, Stored
+from .table import SPAN, Stored, is_sound
 from .worker import SqliteWorker
 
 AT_ONCE = 500
@@ -93,9 +96,13 @@ class SqliteStore:
         async for number, rows in self._pages(session_id, after):
             for stored in rows:
                 seq, at, _, _, payload, _, chain_hash = stored
-                if payload is None or not table.is_sound(stored):
+                if payload is None or not is_sound(stored):
                     payload = await self._stand_in(session_id, number, stored)
-                yield Recorded(session_id, seq, at / 1e6, table.decoded(session_id, seq, payload), chain_hash.hex())
+                try:
+                    event = decode(payload)
+                except ValueError as error:
+                    raise DamagedLog(session_id, seq, str(error)) from None
+                yield Recorded(session_id, seq, at / 1e6, event, chain_hash.hex())
 
     async def _pages(
         self, session_id: str, after: int = 0, until: int | None = None
@@ -297,6 +304,44 @@ class SqliteStore:
             table.insert_rows(db, number, rows)
 
         await self._worker.write(job)
+
+    async def recall(
+        self, session_id: str, question: str, *, within: Sequence[Span], limit: int, least: float = 0.0
+    ) -> list[Passage]:
+        asked = asked_words(question)
+
+        def job(db: sqlite3.Connection) -> list[Passage]:
+            parts = fulltext.clipped(table.segments(db, session_id), within)
+            return fulltext.found_within(db, session_id, parts, question, asked, limit=limit, least=least)
+
+        segments = await self._worker.read(lambda db: table.segments(db, session_id))
+        return await self._looked_up(job, [number for number, _, _ in segments]) if asked else []
+
+    async def search(self, text: str, *, owner: str | None = None, limit: int = 20) -> list[Passage]:
+        words = needed_words(text)
+        if not words:
+            return []
+        return await self._looked_up(lambda db: fulltext.found_in_all(db, text, words, owner, limit), None)
+
+    async def _looked_up(
+        self, job: Callable[[sqlite3.Connection], list[Passage]], numbers: Sequence[int] | None
+    ) -> list[Passage]:
+        """What ``job`` finds in the index, once these sessions are in it; a damaged index is made anew."""
+
+        def looked_up(db: sqlite3.Connection) -> list[Passage] | None:
+            try:
+                return job(db)
+            except sqlite3.DatabaseError:
+                return None
+
+        for _ in range(2):
+            if not await self._worker.read(lambda db: fulltext.is_current(db, numbers)):
+                while not await self._worker.write(lambda db: fulltext.bring_on(db, numbers)):
+                    await asyncio.sleep(0)
+            if (found := await self._worker.read(looked_up)) is not None:
+                return found
+            await self._worker.write(fulltext.empty)
+        raise StoreError(f"The full-text index of {self.path} cannot be used.")
 
     async def erase(self, session_id: str) -> None:
         def job(db: sqlite3.Connection) -> None:

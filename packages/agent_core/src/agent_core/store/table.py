@@ -11,7 +11,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..codec import decode, encode, type_name
+from ..codec import encode, type_name
 from ..errors import DamagedLog, UnknownSession
 from ..events import AnyEvent, Recorded
 from .base import FIRST_LEASE, SHARED, Lease, PayloadState, Row, SessionInfo
@@ -196,10 +196,10 @@ def is_typed(stored: Stored) -> bool:
 
 def is_sound(stored: Stored) -> bool:
     """Whether a row holds the payload that was written."""
-    _, _, _, salt, payload, digest, _ = stored
-    if type(payload) is not bytes or type(salt) is not bytes or not is_typed(stored):
+    _, at, _, salt, payload, digest, chain_hash = stored
+    if type(payload) is not bytes or type(salt) is not bytes or type(at) is not int or type(chain_hash) is not bytes:
         return False
-    return payload_digest(salt, payload) == digest
+    return hashlib.sha256(salt + payload).digest() == digest
 
 
 def exceptions(db: sqlite3.Connection, number: int, after: int, last: int) -> tuple[bool, dict[int, bytes]]:
@@ -220,14 +220,6 @@ def state_of(stored: Stored, erased: bool, masked: dict[int, bytes]) -> PayloadS
     if salt is None and type(payload) is bytes and masked.get(seq) == checksum(payload):
         return "redacted"
     return None
-
-
-def decoded(session_id: str, seq: int, payload: bytes) -> AnyEvent:
-    """The event of a payload; raises ``DamagedLog``."""
-    try:
-        return decode(payload)
-    except ValueError as error:
-        raise DamagedLog(session_id, seq, str(error)) from None
 
 
 def checksum(data: bytes) -> bytes:
