@@ -11,7 +11,7 @@ import pytest
 from agent_core.store.base import EventStore
 from agent_core.store.memory import MemoryStore
 from agent_core.store.sqlite import SqliteStore
-from agent_core.testing import conformance, keeping_checks, lease_checks, log_checks
+from agent_core.testing import conformance, keeping_checks, lease_checks, log_checks, search_checks
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -29,7 +29,7 @@ async def test_store_keeps_to_the_contract(store: EventStore, check: conformance
 def test_the_kit_lists_every_check_it_defines() -> None:
     defined = {
         function
-        for module in (log_checks, lease_checks, keeping_checks)
+        for module in (log_checks, lease_checks, keeping_checks, search_checks)
         for function in vars(module).values()
         if inspect.iscoroutinefunction(function)
         and function.__module__ == module.__name__

@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from ..context.passages import Passage
 from ..events import AnyEvent, Recorded
 
 SHARED = "="
@@ -197,6 +198,24 @@ class EventStore(Protocol):
     async def adopt(self, session_id: str, rows: Sequence[Row], contents: Mapping[str, bytes]) -> None:
         """Takes a whole session over as it stands: same numbers, times, digests and hashes. The caller has checked
         them; raises ``Conflict`` when there is a session of this name.
+        """
+        ...
+
+    async def recall(
+        self, session_id: str, question: str, *, within: Sequence[Span], limit: int, least: float = 0.0
+    ) -> list[Passage]:
+        """The passages of the session's log, fork parents included, that answer a question best, the best first: at
+        most ``limit``, of the events in ``within`` only, with a score of ``least``.
+
+        What this is looked up in is an index: it can be deleted and comes back by itself. Events are found as they
+        stand, erased ones never.
+        """
+        ...
+
+    async def search(self, text: str, *, owner: str | None = None, limit: int = 20) -> list[Passage]:
+        """Where all words of ``text`` stand together: the best passage of each session, the session used last first.
+
+        ``owner``: only sessions of this owner, None: of everybody. What a fork inherited is found in its parent.
         """
         ...
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from ..errors import StoreError
-from . import table
+from . import fulltext, table
 from .table import SPAN
 
 PATIENCE = 10.0
@@ -37,6 +37,7 @@ def erase_rows(db: sqlite3.Connection, session_id: str, number: int) -> None:
     db.execute("UPDATE events SET payload = NULL, salt = NULL WHERE place > ? AND place < ?", own)
     db.execute("DELETE FROM redactions WHERE place > ? AND place < ?", own)
     db.execute("DELETE FROM snapshots WHERE place > ? AND place < ?", own)
+    fulltext.empty(db)  # its words stand among those of others
     table.delete_contents(db, number)
     db.execute(
         "UPDATE sessions SET erased_at = coalesce(erased_at, ?), generation = generation + 1, holder = NULL,"

@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 import msgspec
 
 from ..codec import decode, encode, type_name
+from ..context.passages import FOUND_TYPES, LOOKED_AT, REPLY_WITHIN, Passage, Source, asks, best, findable, ranked
+from ..context.words import asked_words, needed_words, words_of
 from ..errors import Busy, Conflict, Erased, Fenced, StoreError, UnknownSession
-from ..events import AnyEvent, Parent, Recorded, SessionStarted, StepStarted
-from .base import FIRST_LEASE, SNAPSHOTS_KEPT, Head, Lease, Row, SessionInfo, Snapshot, Verified
+from ..events import AnyEvent, AssistantMessage, Parent, Recorded, SessionStarted, StepStarted, UserMessage
+from .base import FIRST_LEASE, SNAPSHOTS_KEPT, Head, Lease, Row, SessionInfo, Snapshot, Span, Verified
 from .chain import GENESIS, ChainCheck, link, new_salt, payload_digest
 from .liveness import describe, this_process
 from .sqlite import new_session_id
@@ -31,6 +33,9 @@ class _Session:
     contents: dict[str, bytes] = field(default_factory=dict)
     snapshots: list[Snapshot] = field(default_factory=list)
     erased_at: float | None = None
+    words: dict[str, list[int]] = field(default_factory=dict)
+    """Events by word, of the first ``indexed`` rows."""
+    indexed: int = 0
     generation: int = 0
     holder: str | None = None
     held_until: float = 0.0
@@ -42,6 +47,31 @@ class _Session:
     @property
     def head(self) -> int:
         return self.first + len(self.rows)
+
+    def bring_on(self) -> None:
+        """Puts what was appended since the last look-up into the index."""
+        for row in self.rows[self.indexed :]:
+            if row.type in FOUND_TYPES and row.payload is not None and (found := findable(decode(row.payload))):
+                for word in words_of(found[2]):
+                    self.words.setdefault(word, []).append(row.seq)
+        self.indexed = len(self.rows)
+
+    def source(self, session_id: str, seq: int) -> Source | None:
+        """An event, a question with its answer."""
+        row = self.rows[seq - self.first - 1]
+        if row.payload is None:
+            return None
+        item = Recorded(session_id, seq, row.at / 1e6, decode(row.payload))
+        return Source(item, self._reply(seq) if asks(item.event) else None)
+
+    def _reply(self, seq: int) -> str | None:
+        for row in self.rows[seq - self.first : seq - self.first + REPLY_WITHIN]:
+            event = None if row.payload is None else decode(row.payload)
+            if isinstance(event, UserMessage):
+                return None
+            if isinstance(event, AssistantMessage) and event.content and not event.tool_calls:
+                return event.content
+        return None
 
 
 class MemoryStore:
@@ -188,12 +218,59 @@ class MemoryStore:
             created, updated, None, rows[-1].hash, list(rows), dict(contents), erased_at=erased_at
         )
 
+    async def recall(
+        self, session_id: str, question: str, *, within: Sequence[Span], limit: int, least: float = 0.0
+    ) -> list[Passage]:
+        asked = asked_words(question)
+        places: dict[str, list[int]] = {}
+        events, reached = 0, dict[int, _Session]()
+        for owner, first, last in self._segments(session_id):
+            owner.bring_on()
+            for start, end in within:
+                seqs = range(max(first + 1, start), min(last, end) + 1)
+                events += len(seqs)
+                for word in asked:
+                    found = [seq for seq in owner.words.get(word, ()) if seq in seqs]
+                    reached.update(dict.fromkeys(found, owner))
+                    places[word] = places.get(word, []) + found
+        places = {word: seqs for word, seqs in places.items() if seqs}
+        return ranked(
+            question,
+            asked,
+            places,
+            events,
+            lambda seq: reached[seq].source(session_id, seq),
+            limit=limit,
+            least=least,
+        )
+
+    async def search(self, text: str, *, owner: str | None = None, limit: int = 20) -> list[Passage]:
+        words = dict.fromkeys(needed_words(text), 1.0)
+        found: list[Passage] = []
+        for info in await self.sessions() if words else ():
+            session = self._get(info.session_id)
+            session.bring_on()
+            seqs = set.intersection(*(set(session.words.get(word, ())) for word in words))
+            if owner is None or self._owner(session) == owner:
+                newest = sorted(seqs, reverse=True)[:LOOKED_AT]
+                sources = [one for seq in newest if (one := session.source(info.session_id, seq)) is not None]
+                found += best(sources, text, words, limit=1)
+        return found[:limit]
+
+    def _owner(self, session: _Session) -> str | None:
+        for owner, _, _ in reversed(self._segments_of(session)):
+            payload = owner.rows[0].payload if owner.rows else None
+            started = None if payload is None else decode(payload)
+            if isinstance(started, SessionStarted) and started.owner is not None:
+                return started.owner
+        return None
+
     async def erase(self, session_id: str) -> None:
         session = self._get(session_id)
         if session.holder is not None and time.time() < session.held_until:
             raise Busy(session_id, describe(session.holder))
         session.rows = [msgspec.structs.replace(row, salt=None, payload=None, state="erased") for row in session.rows]
-        session.contents, session.snapshots = {}, []
+        session.contents, session.snapshots, session.words = {}, [], {}
         session.erased_at = session.erased_at or time.time()
         session.generation, session.holder = session.generation + 1, None
         for name, heir in self._sessions.items():
@@ -215,7 +292,9 @@ class MemoryStore:
 
     def _segments(self, session_id: str) -> list[tuple[_Session, int, int]]:
         """(session, events after, up to) from the oldest ancestor to the session itself."""
-        session = self._get(session_id)
+        return self._segments_of(self._get(session_id))
+
+    def _segments_of(self, session: _Session) -> list[tuple[_Session, int, int]]:
         segments = [(session, session.first, session.head)]
         upper = session.first
         while session.parent is not None:

@@ -71,6 +71,11 @@ STEPS: Sequence[str] = (
         PRIMARY KEY (session, hash)
     ) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE indexed (session INTEGER PRIMARY KEY, upto INTEGER NOT NULL);
+    CREATE VIRTUAL TABLE words
+        USING fts5(text, content = '', detail = none, columnsize = 0, tokenize = "ascii tokenchars '.'");
+    """,
 )
 """Step n brings a database from version n - 1 (``PRAGMA user_version``) to n. Never changed once released."""
 

@@ -24,15 +24,12 @@ from ..events import Parent as ForkParent
 from ..state import content_hash
 from . import erasing, fulltext, table
 from .base import SHARED, SNAPSHOTS_KEPT, Head, Lease, Row, SessionInfo, Snapshot, Span, Verified
-from .chain import GENESIS, ChainCheck
+from .chain import AT_ONCE, GENESIS, ChainCheck
 from .liveness import describe, is_dead, this_process
 from .schema import open_database
 from .splices import Recent
 from .table import SPAN, Stored, is_sound
 from .worker import SqliteWorker
-
-AT_ONCE = 500
-"""Rows or contents checked before other work of the process gets its turn."""
 
 
 def new_session_id() -> str:
@@ -335,9 +332,9 @@ class SqliteStore:
                 return None
 
         for _ in range(2):
-            if not await self._worker.read(lambda db: fulltext.is_current(db, numbers)):
-                while not await self._worker.write(lambda db: fulltext.bring_on(db, numbers)):
-                    await asyncio.sleep(0)
+            current = await self._worker.read(lambda db: fulltext.is_current(db, numbers))
+            while not current:
+                current = await self._worker.write(lambda db: fulltext.bring_on(db, numbers))
             if (found := await self._worker.read(looked_up)) is not None:
                 return found
             await self._worker.write(fulltext.empty)

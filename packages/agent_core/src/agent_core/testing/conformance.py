@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from ..store.base import EventStore
-from . import keeping_checks, lease_checks, log_checks
+from . import keeping_checks, lease_checks, log_checks, search_checks
 
 Check = Callable[[EventStore], Awaitable[None]]
 
@@ -58,5 +58,14 @@ CHECKS: Sequence[Check] = (
     keeping_checks.erasing_a_fork_leaves_its_parent_alone,
     keeping_checks.a_session_that_is_driven_is_not_erased,
     keeping_checks.an_erased_session_moves_as_one,
+    search_checks.a_question_finds_what_answers_it_best,
+    search_checks.only_the_events_that_are_searched_are_found,
+    search_checks.what_a_fork_inherited_is_found_and_nothing_of_others,
+    search_checks.all_stores_find_the_same,
+    search_checks.what_was_appended_since_is_found,
+    search_checks.what_was_frozen_into_a_message_is_not_its_own,
+    search_checks.an_erased_session_is_not_found,
+    search_checks.a_masked_session_is_found_as_masked,
+    search_checks.sessions_are_found_by_all_the_words,
 )
 """All of them. A check that is not in here is a mistake (a test of the kit looks)."""
