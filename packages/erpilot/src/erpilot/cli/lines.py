@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from agent_core.answers import FAILED
+
 from .gate import mark_line
 from .previews import preview_lines, rows
 from .terminal import Style
@@ -141,6 +143,12 @@ class Lines:
         if remark.about == "ContextCompacted":
             how, first, last = facts.get("how", ""), facts.get("from", ""), facts.get("to", "")
             return [(self.texts("remark_ContextCompacted", how=how, from_=first, to=last), "quiet")]
+        if remark.about == "AnswerChecked":
+            if "untraced" not in facts:
+                return []
+            if facts["untraced"] == FAILED:
+                return [(self.texts("unchecked"), "wait")]
+            return [(self.texts("untraced", figures=self.cut(facts["untraced"])), "wait")]
         if remark.about in ("RunInterrupted", "RolledBack"):
             return [(self.texts(f"remark_{remark.about}", by=facts.get("by", ""), to=facts.get("to", "")), "wait")]
         if remark.about in ("TrustGranted", "TrustRevoked", "OutcomeResolved"):

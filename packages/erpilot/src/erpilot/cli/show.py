@@ -21,6 +21,7 @@ from .desk import Desk, resolve
 from .doubts import doubt_lines
 from .gate import HIDDEN
 from .lines import SHORT, Lines, lines_of
+from .numbers import print_numbers
 from .problems import STORAGE, USAGE, Problem
 from .replay import print_transcript
 
@@ -39,6 +40,9 @@ async def _show(desk: Desk, parsed: argparse.Namespace) -> int:
         events = [item async for item in store.read(session)]
         if desk.verbose:
             events = await _with_whole_outputs(store, session, events)
+        if parsed.numbers:
+            print_numbers(desk, session, events)
+            return 0
         builder = TranscriptBuilder()
         requests: dict[int, ev.StepStarted] = {}
         for item in events:

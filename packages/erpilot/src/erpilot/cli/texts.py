@@ -9,6 +9,7 @@ from .language import Lang
 from .texts_commands import COMMANDS
 from .texts_problems import PROBLEMS
 from .texts_runs import RUNS
+from .texts_shop import SHOP
 
 
 class Texts:
@@ -27,5 +28,5 @@ class Texts:
         return self(key) if key in MESSAGES else otherwise
 
 
-MESSAGES: dict[str, tuple[str, str]] = {**PROBLEMS, **RUNS, **COMMANDS}
+MESSAGES: dict[str, tuple[str, str]] = {**PROBLEMS, **RUNS, **COMMANDS, **SHOP}
 """Every text: English, Chinese. Which file holds it is told by what it is about."""

@@ -18,6 +18,7 @@ from agent_core.errors import AgentError, DamagedLog, Erased
 from agent_core.redecide import Difference, read_log, redecide
 from agent_core.store.base import Head, Verified
 from agent_core.store.export import is_export, read_export
+from erpilot.figures import FIGURES
 
 from .desk import Desk, resolve
 from .gate import mark_line
@@ -133,7 +134,7 @@ def _redecide(
     desk: Desk, session: str, items: Sequence[ev.Recorded], contents: Mapping[str, bytes], report: _Report
 ) -> None:
     try:
-        differences = redecide(items, contents)
+        differences = redecide(items, contents, checkers=[FIGURES])
     except AgentError as error:
         desk.terminal.line(desk.texts("verify_not_decided", why=error), "wait")
         return

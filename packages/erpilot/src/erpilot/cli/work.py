@@ -17,6 +17,7 @@ from agent_core.loop import AgentLoop
 from agent_core.state import environment_of
 from agent_core.store.base import EventStore
 from agent_core.trace.transcript import AnyItem, Began, Opened
+from erpilot.figures import FIGURES
 from erpilot.profiles import DEFAULT, PROFILES, Profile
 from erpilot.shop.embedded.shop import EmbeddedShop
 
@@ -94,6 +95,7 @@ async def open_bench(
                 config=config,
                 price=choice.price,
                 secrets=secrets,
+                answer_checker=FIGURES,
             )
         except ValueError as error:
             raise Problem(USAGE, "rules_conflict", why=error) from error

@@ -1,0 +1,259 @@
+"""Reads the figures of a text: numbers as people write them, dates, times, and codes such as document numbers.
+
+Invariant: pure, linear in the text. What only counts lines or steps (list numbering, ordinals, quarters, weekdays) is
+no figure; words that merely contain a numeral (万一, 十分) are none either.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from .numerals import CHINESE, ENGLISH, SCALES, chinese, english
+
+Kind = Literal["number", "percent", "discount", "date", "time", "code"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A figure in its place. ``values``: what the number may be (5k is 5000, or 5 of something); of ``percent`` 5 for
+    5 %, of ``discount`` the per cent off (5 for 9.5 折). ``parts``: (year, month, day) or (hour, minute), None where
+    not said. ``numbers``: what a code is made of when it is none. ``about``: said to be approximate.
+    """
+
+    text: str
+    kind: Kind
+    start: int
+    end: int
+    values: tuple[Decimal, ...] = ()
+    parts: tuple[int | None, ...] = ()
+    numbers: tuple[Decimal, ...] = ()
+    about: bool = False
+
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
+    r"|Nov(?:ember)?|Dec(?:ember)?)"
+)
+_TH = r"(?:st|nd|rd|th)"
+_CN = rf"[{CHINESE}]"
+_NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?"
+_TOKEN = re.compile(
+    rf"""
+    (?=[\d¥$€£+−第周初星礼-]|{_CN}|(?<![A-Za-z0-9])[A-Za-z])
+  (?:
+    (?P<skip> 第\s*(?:\d+|{_CN}+) | (?<![A-Za-z0-9])\d+{_TH}\b(?!\s+(?:of\s+)?{_MONTH}\b) | (?<!\d)[1-4]\s*季度
+        | (?<![A-Za-z0-9-])[QH][1-4](?![A-Za-z0-9-]) | (?:UTC|GMT)\s*[+-]\d{{1,2}}(?::\d\d)?
+        | \b(?:step|option)\s+\d{{1,2}}(?![\d.,]) | (?:[周初]|星期|礼拜){_CN}{{1,2}} | {_CN}(?=季度))
+  | (?P<iso> (?<![\d-])(?P<iy>\d{{4}})-(?P<im>\d\d)-(?P<id>\d\d)(?![\d-])
+        (?:[T\s]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?)
+  | (?P<ymd> (?<!\d)(?P<yy>\d{{4}})\s?[-/.年]\s?(?P<ym>\d{{1,2}})
+        (?:\s?[-/.月]\s?(?P<yd>\d{{1,2}})(?!\d)\s?[日号]?|\s?月(?:份)?))
+  | (?P<year> (?<!\d)(?:19|20)\d\d(?=\s?年))
+  | (?P<md> (?<![\d.])(?P<mm>\d{{1,2}})\s?月(?:\s?(?P<mdd>\d{{1,2}})\s?[日号])?)
+  | (?P<cmd> (?P<cm>[一二三四五六七八九十]{{1,2}})月(?:(?P<cd>[一二三四五六七八九十]{{1,3}})[日号])?)
+  | (?P<cyear> [一二][零〇一二三四五六七八九]{{3}}(?=年))
+  | (?P<en1> \b(?P<e1m>{_MONTH})\.?\s+(?P<e1d>\d{{1,2}}){_TH}?(?![\d,.]*\d\s?[A-Za-z%])(?:,?\s+(?P<e1y>\d{{4}}))?\b)
+  | (?P<en2> (?<![\d.,])(?P<e2d>\d{{1,2}}){_TH}?\s+(?:of\s+)?(?P<e2m>{_MONTH})\b\.?(?:,?\s+(?P<e2y>\d{{4}}))?)
+  | (?P<en3> \b(?P<e3m>{_MONTH})\.?\s+(?P<e3y>(?:19|20)\d\d)\b)
+  | (?P<time> (?<![\d:.])(?P<th>[01]?\d|2[0-4]):(?P<tm>[0-5]\d)(?::[0-5]\d)?(?![\d:]))
+  | (?P<cpct> 百分之(?:(?P<cpn>{_NUMBER})|(?P<cpc>[{CHINESE}点]+)))
+  | (?P<cn> [{CHINESE}](?:[{CHINESE}]|点(?=[{CHINESE}]))*)
+  | (?P<words> \b(?:an?\s+(?=hundred|thousand|million))?(?:{ENGLISH})(?:[\s-]+(?:and\s+)?(?:{ENGLISH}))*\b)
+  | (?P<times> {_NUMBER}(?=\s?[xX×*]\s?\d))
+  | (?P<dashed> (?<![\w.-])\d+(?:-\d+)+(?![\w-]|\.\d))
+  | (?P<code> (?<![A-Za-z0-9])(?=[A-Za-z0-9_-]{{0,60}}\d)(?=[A-Za-z0-9_-]{{0,60}}[A-Za-z])
+        [A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*)
+  | (?P<number> (?P<sign>(?<![\w.)\]-])[-−+])?(?P<money>[¥$€£]\s?)?(?P<sign2>[-−])?(?P<n>{_NUMBER}))
+  )
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_BEHIND = re.compile(
+    r"\s?(?:(?P<times>万亿|百万|亿|万|千(?![克米瓦])|百(?![货度])|(?:thousand|million|billion|mn|bn)\b|[kKmMwW](?![A-Za-z]))\s?)?"
+    r"(?:(?P<percent>%|percent\b|per\scent\b|个百分点|pp\b)|(?P<mille>‰)|(?P<off>折(?![叠扣线])|成(?![本交品功员立为熟色套分都]))?)",
+    re.IGNORECASE,
+)
+_SCALE = {
+    "百": 100,
+    "千": 1000,
+    "k": 1000,
+    "thousand": 1000,
+    "万": 10**4,
+    "w": 10**4,
+    "百万": 10**6,
+    "m": 10**6,
+    "mn": 10**6,
+    "million": 10**6,
+    "亿": 10**8,
+    "bn": 10**9,
+    "billion": 10**9,
+    "万亿": 10**12,
+}
+_ABOUT = re.compile(
+    r"(?:约|大约|大概|近|将近|接近|差不多|超过|不到|~|≈|\b(?:about|around|approx\.?|approximately|roughly|nearly|almost|over|under"
+    r"|circa|ca\.))\s*[¥$€£]?\s*$",
+    re.IGNORECASE,
+)
+_ABOUT_BEHIND = re.compile(r"\s?(?:多|余(?!额|下)|左右|上下|出头|\bor so\b)", re.IGNORECASE)
+_NUMBERING = re.compile(
+    r"^[ \t>]*(?:[-*+•#]+[ \t]+|\|[ \t]*)?(?:\*\*|__)?[(（]?(\d{1,3})(?:[.)、）:：](?=[ \t]*[^\s\d])|[ \t]*\|)",
+    re.MULTILINE,
+)
+_CIRCLED = re.compile("[\u2460-\u249b\u24ea-\u24ff\u2776-\u2793]")
+_COUNTED = frozenset("箱件瓶盒台元块包袋支卷条套双打托吨斤克只部桶罐听张本把捆提米升公千")
+"""What follows a single Chinese digit that is a figure; 三个 and 两种 are figures of speech."""
+_WITH_UNIT = re.compile(r"x?(\d+)([A-Za-z]{0,12})", re.IGNORECASE)
+_DIGITS = re.compile(r"\d+(?:\.\d+)?")
+
+
+def normal(text: str) -> str:
+    """The text in the form in which figures are read and found: full-width signs and thin spaces made plain."""
+    if text.isascii():
+        return text
+    text = re.sub("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))", ",", _CIRCLED.sub(" ", text))
+    return unicodedata.normalize("NFKC", text).replace("−", "-").replace("\u2013", "-")
+
+
+def mentions(text: str) -> list[Mention]:
+    """The figures of a text in the form of ``normal``, in order."""
+    text = _without_numbering(text)
+    found: list[Mention] = []
+    at = 0
+    while (match := _TOKEN.search(text, at)) is not None:
+        mention = _mention(text, match)
+        at = max(match.end(), match.start() + 1) if mention is None else mention.end
+        if mention is not None:
+            found.append(mention)
+    return found
+
+
+def _without_numbering(text: str) -> str:
+    """The numbers before the items of a list, and of the rows of a table, made blank: those that count up."""
+    last = 0
+    pieces, at = [], 0
+    for match in _NUMBERING.finditer(text):
+        number = int(match[1])
+        if number in (1, last, last + 1):
+            last = number
+            pieces += [text[at : match.start(1)], " " * len(match[1])]
+            at = match.end(1)
+    return "".join((*pieces, text[at:]))
+
+
+def _mention(text: str, match: re.Match[str]) -> Mention | None:
+    kind, start, end = str(match.lastgroup), match.start(), match.end()
+    if kind == "skip":
+        return None
+    if kind in _DATES:
+        year, month, day = _date(kind, match)
+        if (month is None or 1 <= month <= 12) and (day is None or 1 <= day <= 31):
+            return Mention(text[start:end], "date", start, end, parts=(year, month, day))
+        return _numbers(text, start, end)
+    if kind == "time":
+        return Mention(text[start:end], "time", start, end, parts=(int(match["th"]), int(match["tm"])))
+    if kind == "cpct":
+        value = Decimal(match["cpn"].replace(",", "")) if match["cpn"] else chinese(match["cpc"])
+        return None if value is None else Mention(text[start:end], "percent", start, end, (value,))
+    if kind == "cn":
+        return _chinese(text, start, end)
+    if kind == "words":
+        value = english(match[0])
+        return Mention(match[0], "number", start, end, (value,)) if value is not None and value > 10 else None
+    if kind == "dashed":
+        return Mention(match[0], "code", start, end, numbers=tuple(Decimal(each) for each in match[0].split("-")))
+    if kind == "code":
+        return _code(text, start, end)
+    if kind == "times":
+        return Mention(match[0], "number", start, end, (Decimal(match[0].replace(",", "")),))
+    value = Decimal(match["n"].replace(",", ""))
+    negative = "-" in (match["sign"] or "") + (match["sign2"] or "")
+    return _number(text, start, end, -value if negative else value)
+
+
+_DATES = ("iso", "ymd", "year", "md", "cmd", "cyear", "en1", "en2", "en3")
+
+
+def _date(kind: str, match: re.Match[str]) -> tuple[int | None, int | None, int | None]:
+    def number(name: str) -> int | None:
+        return int(match[name]) if match[name] else None
+
+    def word(name: str) -> int | None:
+        value = chinese(match[name]) if match[name] else None
+        return None if value is None else int(value)
+
+    if kind == "iso":
+        return number("iy"), number("im"), number("id")
+    if kind == "ymd":
+        return number("yy"), number("ym"), number("yd")
+    if kind == "year":
+        return int(match["year"]), None, None
+    if kind == "md":
+        return None, number("mm"), number("mdd")
+    if kind == "cmd":
+        return None, word("cm"), word("cd")
+    if kind == "cyear":
+        return word("cyear"), None, None
+    month = _MONTHS.index(match[f"e{kind[2]}m"][:3].lower()) + 1
+    return number(f"e{kind[2]}y"), month, None if kind == "en3" else number(f"e{kind[2]}d")
+
+
+def _number(text: str, start: int, end: int, value: Decimal) -> Mention:
+    """A number with what stands around it: a scale, a sign of per cent, a word that makes it approximate."""
+    about = _ABOUT.search(text, max(0, start - 16), start) is not None
+    values: tuple[Decimal, ...] = (value,)
+    behind = _BEHIND.match(text, end)
+    assert behind is not None, "it matches nothing as well"
+    if times := behind["times"]:
+        scaled = value * _SCALE[times.lower()]
+        values = (scaled, value) if times in "kKmMwW" else (scaled,)
+        about, end = True, behind.end("times")
+    kind: Kind = "number"
+    if behind["percent"]:
+        kind, end = "percent", behind.end()
+    elif behind["mille"]:
+        kind, end, values = "percent", behind.end(), tuple(each / 10 for each in values)
+    elif (off := behind["off"]) and value > 0:
+        kind, end = ("discount" if off == "折" else "percent"), behind.end()
+        values = (100 - (value * 10 if value < 10 else value),) if off == "折" else (value * 10,)
+    about = about or _ABOUT_BEHIND.match(text, end) is not None
+    return Mention(text[start:end].strip(), kind, start, end, values, about=about)
+
+
+def _numbers(text: str, start: int, end: int) -> Mention:
+    """What looked like a date and is none."""
+    numbers = tuple(Decimal(each) for each in _DIGITS.findall(text[start:end]))
+    return Mention(text[start:end], "code", start, end, numbers=numbers)
+
+
+def _chinese(text: str, start: int, end: int) -> Mention | None:
+    written, behind = text[start:end], text[end : end + 1]
+    if written[-1] == "千" and behind in tuple("克米瓦"):
+        written, end, behind = written[:-1], end - 1, "千"
+    value = chinese(written) if written else None
+    if value is None or written[0] in SCALES - {"十", "拾"}:
+        return None
+    scaled = any(sign in SCALES for sign in written) and len(written) > 1
+    if behind == "折" or (behind == "成" and text[end + 1 : end + 2] not in tuple("本交品功员立为熟色套分都")):
+        percent = 100 - (value * 10 if value < 10 else value) if behind == "折" else value * 10
+        kind: Kind = "discount" if behind == "折" else "percent"
+        return Mention(text[start : end + 1], kind, start, end + 1, (percent,))
+    if not scaled and not (behind in _COUNTED and behind and written != "一"):
+        return None
+    if not scaled and len(written) > 1 and "点" not in written:
+        return None  # 三四箱 is no figure
+    about = _ABOUT_BEHIND.match(text, end) is not None or _ABOUT.search(text, max(0, start - 16), start) is not None
+    return Mention(written, "number", start, end, (value,), about=about)
+
+
+def _code(text: str, start: int, end: int) -> Mention:
+    written = text[start:end]
+    if (found := _WITH_UNIT.fullmatch(written)) is None:
+        return Mention(written, "code", start, end)
+    number, unit = Decimal(found[1]), found[2].lower()
+    scale = _SCALE.get(unit, 1) if written[0] not in "xX" else 1
+    return Mention(written, "code", start, end, (number * scale, number) if scale > 1 else (number,), about=scale > 1)
