@@ -432,3 +432,27 @@ def test_arguments_out_of_all_proportion_never_reach_the_shop(
 ) -> None:
     with pytest.raises(InvalidArguments):
         call.tools[name].arguments.validate(arguments)
+
+
+async def test_a_product_is_told_with_its_units_and_a_quotation_with_what_became_of_it(call: Caller) -> None:
+    product = await call("get_product", sku="可乐")
+    assert product["units"][0] == {"unit": "瓶", "factor": "1", "barcode": "6901234567892", "whole": True}
+    assert {unit["unit"]: unit["factor"] for unit in product["units"]}["箱"] == "24"
+    assert product["base_unit"] == "瓶"
+    assert (await call.refused("get_product", sku="没有的东西")).type == "validation"
+    quotation = await call("get_quotation", number="1008")
+    assert (quotation["number"], quotation["kind"]) == ("Q-1008", "quotation")
+
+
+async def test_what_is_owed_says_whether_it_can_go_and_what_it_waits_for(call: Caller) -> None:
+    page = await call("find_orders", kind="sale", promised_before="2026-12-31", limit=20)
+    assert page["total_count"] >= len(page["orders"]) > 3
+    for row in page["orders"]:
+        order = await call("get_order", number=row["number"])
+        waiting = {line["sku"] for line in order["lines"] if Decimal(line["open"]) > Decimal(line["reserved"])}
+        assert {each["sku"] for each in row["blocked_by"]} == waiting
+        assert row["ready"] is (not waiting)
+        assert any(Decimal(line["open"]) > 0 for line in order["lines"])
+    late = await call("find_orders", kind="sale", promised_before="2026-11-29", limit=20)
+    for row in late["orders"]:
+        assert row["days_late"] == (date(2026, 11, 30) - date.fromisoformat(row["promised"])).days

@@ -9,7 +9,10 @@ from __future__ import annotations
 from agent_core.tools.tool import Tool
 
 from ..shop.backend import ErpBackend
+from .shop_buying import buying_tools
 from .shop_goods import goods_tools
+from .shop_history import history_tools
+from .shop_money import money_tools
 from .shop_orders import order_tools
 from .shop_parties import party_tools
 from .shop_quoting import quoting_tools
@@ -17,4 +20,12 @@ from .shop_quoting import quoting_tools
 
 def shop_tools(backend: ErpBackend) -> list[Tool]:
     """All tools over one backend, in a fixed order."""
-    return [*goods_tools(backend), *party_tools(backend), *order_tools(backend), *quoting_tools(backend)]
+    return [
+        *goods_tools(backend),
+        *party_tools(backend),
+        *order_tools(backend),
+        *buying_tools(backend),
+        *money_tools(backend),
+        *history_tools(backend),
+        *quoting_tools(backend),
+    ]

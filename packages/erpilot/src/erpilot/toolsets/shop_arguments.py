@@ -7,7 +7,7 @@ refused.
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
@@ -30,7 +30,15 @@ def _listed(value: Any) -> Any:
 
 
 Written = Annotated[str, BeforeValidator(_written), Field(max_length=100), WithJsonSchema({"type": "string"})]
+Amount = Annotated[
+    str | None,
+    BeforeValidator(_written),
+    Field(max_length=40),
+    WithJsonSchema({"type": "string", "description": "8000.50"}),
+]
+"""Optional money, in the currency of whom it is about."""
 Limit = Annotated[int, Field(ge=1, le=20)]
+Days = Annotated[int, Field(ge=1, le=3650)]
 Offset = Annotated[int, Field(ge=0, le=100_000)]
 Percent = Annotated[
     str,
@@ -44,14 +52,15 @@ Quantities = Annotated[
     WithJsonSchema({"type": "array", "items": {"type": "string"}, "description": 'for each sku: 20 or "3 箱"'}),
 ]
 Skus = Annotated[list[Written], BeforeValidator(_listed), Field(min_length=1, max_length=30)]
-State = Literal["draft", "quoted", "confirmed", "in_progress", "done", "cancelled"]
+State = Literal["draft", "quoted", "confirmed", "in_progress", "done", "cancelled", "open", "partly_delivered"]
+"""Those of documents, and two of what is owed: ``open`` (goods are), ``partly_delivered`` (some went out)."""
 States = Annotated[
     list[State] | None,
     BeforeValidator(_listed),
     WithJsonSchema(
         {
             "type": "array",
-            "items": {"type": "string", "enum": ["draft", "quoted", "confirmed", "in_progress", "done", "cancelled"]},
+            "items": {"type": "string", "enum": list(get_args(State))},
         }
     ),
 ]

@@ -8,12 +8,22 @@ from __future__ import annotations
 from agent_core.tools.tool import Tool
 
 from ..shop.backend import ErpBackend
-from ..shop.errors import Invalid, NotFound
+from ..shop.errors import Denied, Invalid, NotFound, Unsupported
 from . import shop_answers as answers
 from . import shop_results as r
 from .shop_arguments import Day, Flag, Limit, Lines, Offset, Quantities, Query, Skus, Text
 from .shop_kit import next_offset, reading
-from .shop_resolve import answering, customer_meant, known_products, lines_wanted, quantity_of, stamp
+from .shop_resolve import (
+    answering,
+    customer_meant,
+    known_products,
+    lines_wanted,
+    one_product,
+    quantity_of,
+    stamp,
+    warehouse_meant,
+)
+from .shop_supply import ProductDetail, product_detail
 
 
 def goods_tools(backend: ErpBackend) -> list[Tool]:
@@ -64,7 +74,8 @@ def goods_tools(backend: ErpBackend) -> list[Tool]:
             products = [
                 (at, product) for at, text in enumerate(skus) if not isinstance(product := found[text], NotFound)
             ]
-            levels = await backend.get_stock(list({product.sku for _, product in products}), warehouse=warehouse)
+            place = (await warehouse_meant(backend, warehouse)).code if warehouse and warehouse.strip() else None
+            levels = await backend.get_stock(list({product.sku for _, product in products}), warehouse=place)
             lines = [
                 answers.stock_of(
                     product,
@@ -93,4 +104,15 @@ def goods_tools(backend: ErpBackend) -> list[Tool]:
             )
             return answers.price_report(quote, stamp(backend.now()))
 
-    return [find_products, check_stock, get_price]
+    @reading("products", "prices", "suppliers")
+    async def get_product(sku: Query) -> ProductDetail:
+        """One product: units with factors and barcodes, smallest quantity, tax, category, list price, suppliers."""
+        with answering():
+            product = await one_product(backend, sku)
+            try:
+                offers = await backend.supplier_offers(skus=[product.sku])
+            except (Denied, Unsupported):  # who may not see what is paid still may know what is sold
+                offers = ()
+            return product_detail(product, offers, stamp(backend.now()))
+
+    return [find_products, get_product, check_stock, get_price]

@@ -8,6 +8,8 @@ names only. What the shop cannot do is answered with what there is instead.
 from __future__ import annotations
 
 import asyncio
+import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
@@ -16,26 +18,34 @@ from decimal import Decimal, InvalidOperation
 from agent_core.errors import ToolError, ToolErrorType
 
 from ..shop.backend import ErpBackend, Found, LineWanted
-from ..shop.catalogue import Product
-from ..shop.documents import Customer
+from ..shop.catalogue import Product, Warehouse
+from ..shop.documents import Customer, Kind, Order
 from ..shop.errors import (
+    Conflict,
     Denied,
     Invalid,
+    NeedsConfirmation,
     NotFound,
     Refused,
     ShopError,
     Unauthenticated,
     Unavailable,
     UnknownOutcome,
+    Unsupported,
 )
 from ..shop.matching import squeezed
+from ..shop.numerals import in_digits
 from ..shop.units import parse_quantity
+from ..shop.values import rounded
 from .shop_arguments import LineAsked
 
 _TYPES: tuple[tuple[type[ShopError], ToolErrorType], ...] = (
     (NotFound, "validation"),
     (Invalid, "validation"),
     (Refused, "validation"),
+    (NeedsConfirmation, "validation"),
+    (Unsupported, "validation"),
+    (Conflict, "expired"),
     (Denied, "denied"),
     (Unauthenticated, "denied"),
     (UnknownOutcome, "uncertain"),
@@ -119,6 +129,14 @@ async def lines_wanted(backend: ErpBackend, lines: Sequence[LineAsked], *, exact
     return wanted
 
 
+async def one_product(backend: ErpBackend, text: str, *, exact: bool = False) -> Product:
+    """The product that was named. Raises ``NotFound`` with those it could be."""
+    product = (await known_products(backend, [text], exact=exact))[text]
+    if isinstance(product, NotFound):
+        raise product
+    return product
+
+
 async def customer_meant(backend: ErpBackend, text: str | None, *, exact: bool = False) -> Customer | None:
     """The customer that was named; None when none was. Raises ``NotFound`` with those it could be."""
     if text is None or not text.strip():
@@ -141,6 +159,37 @@ async def party_meant(backend: ErpBackend, text: str | None, kind: str | None) -
     return _decided(customers, text, "customer", exact=False).id
 
 
+async def supplier_meant(backend: ErpBackend, text: str, *, exact: bool = False) -> Customer:
+    """The supplier that was named. Raises ``NotFound`` with those it could be."""
+    return _decided(await backend.find_suppliers(text), text, "supplier", exact=exact)
+
+
+async def warehouse_meant(backend: ErpBackend, text: str, *, exact: bool = False) -> Warehouse:
+    """The warehouse of that code or name; reading also takes a text that holds the one or the other ("East shop").
+    Raises ``NotFound`` with those there are."""
+    places, asked = await backend.warehouses(), squeezed(text)
+    found = [each for each in places if asked in (squeezed(each.code), squeezed(each.name))]
+    if not found and not exact and asked:
+        words = set(text.casefold().split())
+        found = [each for each in places if each.code.casefold() in words or squeezed(each.name) in asked]
+    if len(found) != 1:
+        nearest = [f"{each.code} {each.name}" for each in places]
+        raise NotFound(f"There is no warehouse {text.strip()[:60]!r}.", hint="Give its code.", nearest=nearest)
+    return found[0]
+
+
+async def order_named(backend: ErpBackend, number: str, kind: Kind | None = None) -> Order:
+    """The document of exactly that number, as a write takes it. Raises ``NotFound`` for a part of one."""
+    order = await backend.get_order(number, kind)
+    if number.strip().casefold() != order.head.number.casefold():
+        raise NotFound(
+            f"{number.strip()[:40]!r} is not a whole document number.",
+            hint=f"Give it as {order.head.number}, if that is the one.",
+            nearest=[order.head.number, *order.other_matches],
+        )
+    return order
+
+
 def _decided(found: Found[Customer], text: str, what: str, *, exact: bool) -> Customer:
     nearest = [f"{hit.record.id} {hit.record.name}" for hit in found.hits]
     if found.decided and (not exact or _is_called(found.hits[0].record, text)):
@@ -156,6 +205,22 @@ def _decided(found: Found[Customer], text: str, what: str, *, exact: bool) -> Cu
 
 def _is_called(customer: Customer, text: str) -> bool:
     return squeezed(text) in map(squeezed, (customer.id, customer.name, *customer.short_names))
+
+
+def money_of(written: str, currency: str) -> Decimal:
+    """An amount of money more than nothing: "8000", "8,000.50", "2 万". Raises ``Invalid``."""
+    text = unicodedata.normalize("NFKC", written).strip()
+    if thousands := re.fullmatch(r"([^\d万]{1,9})万", text):  # 两万
+        text = f"{in_digits(thousands[1])}万"
+    text = in_digits(text)
+    text = re.sub(r"^[¥$€£]|\s*(?:元|块|rmb|cny|usd)$", "", text, flags=re.IGNORECASE).replace(",", "").strip()
+    scaled = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([万千]?)", text)
+    if not scaled:
+        raise Invalid(f"{written.strip()[:40]!r} is not an amount of money.", hint='Write it as "8000.50".')
+    amount = Decimal(scaled[1]) * {"万": 10_000, "千": 1000, "": 1}[scaled[2]]
+    if not amount or amount != rounded(amount, currency):
+        raise Invalid(f"An amount of {amount} {currency} cannot be.", hint=f"Whole smallest units of {currency}.")
+    return rounded(amount, currency)
 
 
 def percent(value: str, what: str) -> Decimal:
