@@ -171,7 +171,10 @@ async def test_s1_a_full_disk_loses_nothing_runs_nothing_unrecorded_and_can_be_g
         model = ScriptedModel(["and the rest"] * 3)
         config = LoopConfig(auto_approve=("WRITE",))
         loop = AgentLoop(model=model, tools=[effects_tool(effects)], store=store, config=config)
-        ended = [item.event async for item in loop.resume(session_id)]
+        if (await loop.state(session_id)).running:
+            ended = [item.event async for item in loop.resume(session_id)]
+        else:  # it was the next message that no longer fitted
+            ended = [item.event async for item in loop.run("say it again", session_id)]
         if any(isinstance(event, ev.LoopEnd) and event.reason == "awaiting_approval" for event in ended):
             state = await loop.state(session_id)
             for call in [call for call in state.entries[-1].calls if call.status == "uncertain"]:
@@ -283,6 +286,62 @@ async def test_s3_a_session_whose_parent_is_gone_does_not_pass_for_a_shorter_one
 
 
 # --- S2, in what was moved and in contents
+
+
+async def test_s2_each_content_that_was_taken_away_is_missed(tmp_path: Path) -> None:
+    session = await _long_run(tmp_path / "log.db")
+    with closing(sqlite3.connect(tmp_path / "log.db")) as db:
+        kept = [
+            (table, name) for table in ("contents", "splices") for (name,) in db.execute(f"SELECT hash FROM {table}")
+        ]
+    await _export(tmp_path / "log.db", session, tmp_path / "s.jsonl")
+    lines = (tmp_path / "s.jsonl").read_bytes().splitlines(keepends=True)
+    assert len(kept) > 8
+    for table, name in kept:
+        with closing(sqlite3.connect(tmp_path / "log.db")) as db, db:
+            row = db.execute(f"SELECT * FROM {table} WHERE hash = ?", (name,)).fetchone()
+            db.execute(f"DELETE FROM {table} WHERE hash = ?", (name,))
+        store = SqliteStore(tmp_path / "log.db")
+        with pytest.raises(DamagedLog, match="a content that it names is missing"):
+            await store.verify(session)
+        await store.aclose()
+        with closing(sqlite3.connect(tmp_path / "log.db")) as db, db:
+            db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+        cut = [line for line in lines if not line.startswith(b'{"content":"%b"' % name.encode())]
+        assert len(cut) == len(lines) - 1
+        (tmp_path / "cut.jsonl").write_bytes(b"".join(cut))
+        with pytest.raises(DamagedLog, match="a content that it names is missing") as error:
+            await import_session(MemoryStore(), tmp_path / "cut.jsonl")
+        assert error.value.file == str(tmp_path / "cut.jsonl")
+
+
+async def test_what_only_looks_like_the_name_of_a_content_is_not_missed() -> None:
+    store = MemoryStore()
+    await begin(store, "s", "d" * 40, "=" + "e" * 40)
+    assert (await store.verify("s")).head == 3
+
+
+async def _long_run(path: Path) -> str:
+    """A session with a cut output, and texts that are stored with their events."""
+
+    @tool
+    async def look_up(order: str) -> str:
+        """All of an order."""
+        return order * 3000
+
+    turns: list[Any] = [[("look_up", {"order": "1"})], [("look_up", {"order": "2"})], "done " * 100]
+    loop = AgentLoop(
+        model=ScriptedModel(turns), tools=[look_up], store=SqliteStore(path), config=LoopConfig(system_prompt="A shop.")
+    )
+    items = [item async for item in loop.run("What is in them? " * 20)]
+    await loop.aclose()
+    return items[0].session_id
+
+
+async def _export(path: Path, session: str, to: Path) -> None:
+    store = SqliteStore(path)
+    await export_session(store, session, to)
+    await store.aclose()
 
 
 async def test_s2_a_byte_changed_anywhere_in_an_export_is_found(tmp_path: Path) -> None:

@@ -142,12 +142,14 @@ class Busy(StoreError):
 
 
 class DamagedLog(StoreError):
-    """A stored event does not match its hash, or cannot be read."""
+    """A stored event does not match its hash, or cannot be read. ``file``: the exported session that it stands in."""
 
-    def __init__(self, session_id: str, seq: int, why: str) -> None:
+    def __init__(self, session_id: str, seq: int, why: str, file: str | None = None) -> None:
         super().__init__(f"Session {session_id}: event {seq} is damaged ({why}).")
         self.session_id = session_id
         self.seq = seq
+        self.why = why
+        self.file = file
 
 
 class Erased(StoreError):

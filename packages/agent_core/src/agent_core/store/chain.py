@@ -8,6 +8,7 @@ verifies.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -17,10 +18,13 @@ from msgspec import Struct
 
 from ..errors import DamagedLog
 from ..state import content_hash
+from ..values import Manifest
 from .base import SHARED, Head, Row, Span, Verified
 
 GENESIS = b"\0" * 32
 """What stands before the first event of a session that is no fork."""
+AT_ONCE = 500
+"""Rows or contents checked before other work of the process gets its turn."""
 
 
 def new_salt() -> bytes:
@@ -40,10 +44,46 @@ def link(previous: bytes, seq: int, at_us: int, type_name: str, digest: bytes) -
 
 NAME = re.compile(rb"\"(=?[0-9a-f]{40})\"")
 """A content's name, wherever it stands in a payload."""
+_SHAPE = re.compile("=?[0-9a-f]{40}")
 
 
 class _Salted(Struct):
     salt: str = ""
+
+
+class _Whole(Struct):
+    whole: str | None = None
+
+
+class _Kept(Struct):
+    content: str
+
+
+class _Naming(Struct):
+    """As much of an event as says which contents it cannot do without."""
+
+    environment: str | None = None
+    request: Manifest | None = None
+    truncated: _Whole | None = None
+    artifacts: tuple[_Kept, ...] = ()
+
+    def names(self) -> list[str]:
+        request = self.request
+        parts = () if request is None else (request.frame, request.tools, request.form, *request.added)
+        whole = None if self.truncated is None else self.truncated.whole
+        files = (artifact.content for artifact in self.artifacts)
+        return [name for name in (self.environment, whole, *parts, *files) if name and _SHAPE.fullmatch(name)]
+
+
+class _Inner(Struct):
+    """As much of an environment as says which contents it cannot do without."""
+
+    system: str
+    tool_set: str | None = None
+
+
+_NAMING = ("RunStarted", "StepStarted", "ToolCallFinished")
+_naming, _inner = msgspec.json.Decoder(_Naming), msgspec.json.Decoder(_Inner)
 
 
 class ChainCheck:
@@ -55,6 +95,9 @@ class ChainCheck:
         self.session_id, self._against = session_id, against
         self.seq, self.hash = 0, GENESIS
         self.named: dict[str, int] = {}
+        self._needed: set[str] = set()
+        self._environments: set[str] = set()
+        self._asked = 0
         self._keys: set[str] | None = {""}
         self._erased: list[int] = []
         self._redacted: list[int] = []
@@ -72,6 +115,8 @@ class ChainCheck:
         if row.payload is not None:
             for name in NAME.findall(row.payload):
                 self.named.setdefault(name.decode(), seq)
+            if row.type in _NAMING:
+                self._needs(row.payload, seq)
         if row.type == "SessionStarted" and self._keys is not None:
             if row.payload is not None and row.state == "original":
                 self._keys.add(msgspec.json.decode(row.payload, type=_Salted).salt)
@@ -85,17 +130,44 @@ class ChainCheck:
             raise DamagedLog(self.session_id, seq, "it is not the event that the head names")
         self.seq = seq
 
-    def contents(self, contents: Mapping[str, bytes]) -> None:
-        """Checks contents against their names, which are hashes of them; raises ``DamagedLog``.
+    def _needs(self, payload: bytes, seq: int) -> None:
+        try:
+            naming = _naming.decode(payload)
+        except msgspec.MsgspecError:  # of another version: what it names is known by the look of it alone
+            return
+        for name in naming.names():
+            self.named.setdefault(name, seq)
+            self._needed.add(name)
+        if naming.environment is not None:
+            self._environments.add(naming.environment)
+
+    def wanted(self) -> list[str]:
+        """The next names whose contents are to be checked, ``AT_ONCE`` at the most; none when all were."""
+        names = list(itertools.islice(self.named, self._asked, self._asked + AT_ONCE))
+        self._asked += len(names)
+        return names
+
+    def contents(self, names: Iterable[str], found: Mapping[str, bytes]) -> None:
+        """Checks that what the events cannot do without is there, and that contents are what their names are hashes
+        of; raises ``DamagedLog``.
 
         Where an event with the key of the names is masked or gone, that cannot be done, and contents may be masked.
         """
         if (keys := self._keys) is None:
             return
-        for name, data in contents.items():
-            seq = self.named.get(name)
-            if seq is not None and all(content_hash(data, key) != name.removeprefix(SHARED) for key in keys):
+        for name in names:
+            seq, data = self.named[name], found.get(name)
+            if data is None:
+                if name in self._needed:
+                    raise DamagedLog(self.session_id, seq, "a content that it names is missing")
+                continue  # it only looks like a name
+            if all(content_hash(data, key) != name.removeprefix(SHARED) for key in keys):
                 raise DamagedLog(self.session_id, seq, "a content that it names is not what was written")
+            if name in self._environments:
+                inner = _inner.decode(data)
+                for needed in filter(None, (inner.system, inner.tool_set)):
+                    self.named.setdefault(needed, seq)
+                    self._needed.add(needed)
 
     def end(self, head: int, head_hash: bytes) -> Verified:
         """What holds of the whole, given the head that was kept with it; raises ``DamagedLog``."""

@@ -123,28 +123,35 @@ async def export_session(
 
 def read_export(path: str | os.PathLike[str], *, against: Head | None = None) -> Export:
     """Reads and verifies a file. Raises ``DamagedLog`` with the first bad event, ``StoreError`` when it is none."""
-    rows: list[Row] = []
-    contents: dict[str, bytes] = {}
     try:
-        with open(path, "rb") as file:
-            header = _header(file.readline(), path)
-            check = ChainCheck(header.session_id, against)
-            for line in file:
-                if line.startswith(b'{"content"'):
-                    kept = msgspec.json.decode(line, type=Kept)
-                    data = kept.text.encode() if kept.text is not None else base64.b64decode(kept.base64 or "")
-                    if kept.state != "erased":
-                        contents[kept.content] = data
-                else:
-                    row = _row(line, check)
-                    check.take(row)
-                    rows.append(row)
+        return _read(path, against)
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except DamagedLog as error:
+        raise DamagedLog(error.session_id, error.seq, error.why, str(path)) from None
     except (ValueError, TypeError) as error:
         raise StoreError(f"{path} is damaged: {error}.") from None
+
+
+def _read(path: str | os.PathLike[str], against: Head | None) -> Export:
+    rows: list[Row] = []
+    contents: dict[str, bytes] = {}
+    with open(path, "rb") as file:
+        header = _header(file.readline(), path)
+        check = ChainCheck(header.session_id, against)
+        for line in file:
+            if line.startswith(b'{"content"'):
+                kept = msgspec.json.decode(line, type=Kept)
+                data = kept.text.encode() if kept.text is not None else base64.b64decode(kept.base64 or "")
+                if kept.state != "erased":
+                    contents[kept.content] = data
+            else:
+                row = _row(line, check)
+                check.take(row)
+                rows.append(row)
     verified = check.end(header.head, bytes.fromhex(header.head_hash))
-    check.contents(contents)
+    while names := check.wanted():
+        check.contents(names, contents)
     return Export(header, verified, rows, contents)
 
 

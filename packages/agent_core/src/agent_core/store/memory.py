@@ -188,7 +188,8 @@ class MemoryStore:
         session, check = self._get(session_id), ChainCheck(session_id, against)
         async for row in self.rows(session_id):
             check.take(row)
-        check.contents(await self.contents(session_id, check.named))
+        while names := check.wanted():
+            check.contents(names, await self.contents(session_id, names))
         return check.end(session.head, session.head_hash)
 
     async def snapshot(self, session_id: str, seq: int, data: bytes, *, schema: str) -> None:

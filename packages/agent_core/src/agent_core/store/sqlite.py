@@ -249,9 +249,8 @@ class SqliteStore:
                 check.take(row)
                 if row.seq % AT_ONCE == 0:
                     await asyncio.sleep(0)
-            names = list(check.named)
-            for start in range(0, len(names), AT_ONCE):
-                check.contents(await self.contents(session_id, names[start : start + AT_ONCE]))
+            while names := check.wanted():
+                check.contents(names, await self.contents(session_id, names))
         return check.end(head, head_hash)
 
     async def snapshot(self, session_id: str, seq: int, data: bytes, *, schema: str) -> None:

@@ -54,6 +54,8 @@ def _explain_runtime(error: BaseException, texts: Texts) -> tuple[int, str]:
         return BUSY, texts("fenced", why=error)
     if isinstance(error, errors.UnknownSession):
         return USAGE, texts("unknown_session", why=error)
+    if isinstance(error, errors.DamagedLog) and error.file is not None:
+        return STORAGE, texts("damaged_file", path=error.file, seq=error.seq, why=error.why)
     if isinstance(error, errors.DamagedLog):
         return STORAGE, texts("damaged", session=error.session_id, seq=error.seq, why=error)
     if isinstance(error, errors.Erased):

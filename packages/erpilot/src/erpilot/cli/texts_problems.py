@@ -32,6 +32,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{why} The log of session {session} cannot be trusted from event {seq} on; restore erpilot.db from a backup.",
         "{why} 会话 {session} 的记录从第 {seq} 个事件起不可信；请用备份恢复 erpilot.db。",
     ),
+    "damaged_file": (
+        "{path} is damaged at event {seq}: {why}. Export the session again.",
+        "{path} 在第 {seq} 个事件处已损坏：{why}。请重新导出该会话。",
+    ),
     "erased": (
         "What session {session} held was erased for good; from event {seq} on only the chain is left.",
         "会话 {session} 的内容已被永久删除；从事件 {seq} 起只剩哈希链。",
