@@ -13,6 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
+from agent_core.events import Fault
+from agent_core.messages import ToolCall
+from agent_core.tools.registry import Registry
 from agent_core.tools.schema import (
     Arguments,
     InvalidArguments,
@@ -250,3 +253,27 @@ def test_what_makes_no_tool_is_said_when_it_is_made() -> None:
     for function, words in ((undocumented, "docstring"), (starred, "plain named"), (bare, "annotation")):
         with pytest.raises(TypeError, match=words):
             tool(function)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "key"),
+    [
+        ('{"sku":"A","sku":"B"}', "sku"),
+        ('{"sku":"A","qty":1,"\\u0073ku":"B"}', "sku"),
+        ('{"lines":[{"qty":1,"qty":100}]}', "qty"),
+        ('{"sku":"A","sku":"A"}', None),
+        ('{"lines":[{"qty":1},{"qty":2}]}', None),
+        ("", None),
+    ],
+)
+def test_an_argument_that_is_given_twice_with_two_values_is_refused(arguments: str, key: str | None) -> None:
+    def handler(**arguments: Any) -> None: ...
+
+    registry = Registry([Tool.from_schema("order", "Orders.", {"properties": {}}, handler)])
+    judged = registry.judge(ToolCall(id="c", name="order", arguments=arguments))
+    if key is None:
+        assert not isinstance(judged, Fault)
+    else:
+        assert isinstance(judged, Fault)
+        assert judged.type == "validation"
+        assert f"{key!r} twice" in judged.message

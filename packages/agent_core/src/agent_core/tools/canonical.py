@@ -8,6 +8,7 @@ would write neighbouring ones (the ids of many systems) alike.
 from __future__ import annotations
 
 import hashlib
+from json.encoder import encode_basestring
 from typing import Any
 
 import rfc8785
@@ -20,9 +21,11 @@ _LARGE = 2**53
 def canonical(value: Any) -> str:
     """The canonical text of a JSON value."""
     if isinstance(value, str):
-        return rfc8785.dumps(encodable(value)).decode()
-    if value is None or isinstance(value, bool):
-        return rfc8785.dumps(value).decode()
+        return encode_basestring(encodable(value))  # escapes what the RFC escapes, as the RFC does
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):

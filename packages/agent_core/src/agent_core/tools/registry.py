@@ -6,6 +6,7 @@ Invariant: a call is judged by its name and arguments alone, so a judgement can 
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -119,6 +120,9 @@ class Registry:
         if not isinstance(raw, dict):
             message, hint = _ARGUMENT_FAULTS["not_an_object"]
             return Fault("validation", message, hint)
+        if (key := _said_twice(call.arguments)) is not None:
+            message = f"The arguments give {key!r} twice, with different values."
+            return Fault("validation", visible(message), "Give each argument once.")
         try:
             values = tool.arguments.validate(raw)
             text = canonical(tool.arguments.dump(values))
@@ -136,6 +140,22 @@ class Registry:
         if close:
             return f"Did you mean {' or '.join(close)}?"
         return f"The tools are: {', '.join(self._tools) or 'none'}."
+
+
+def _said_twice(text: str) -> str | None:
+    """A key that some object of a JSON text holds twice, with two values: which one is meant, nobody knows."""
+    twice: list[str] = []
+
+    def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value: dict[str, Any] = {}
+        for key, item in pairs:
+            if key in value and value[key] != item:
+                twice.append(key)
+            value[key] = item
+        return value
+
+    json.loads(text or "{}", object_pairs_hook=look)
+    return twice[0] if twice else None
 
 
 def _visible(schema: ToolSchema) -> ToolSchema:
