@@ -10,7 +10,7 @@ BIN := $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 QUESTION := 订单 123 里买了什么？现在还有货吗？报个价
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast lint format bench lock lock-peers clean
+.PHONY: help setup demo test test-fast lint format bench protocol lock lock-peers clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -48,10 +48,14 @@ format: setup ## let ruff repair style and formatting
 bench: setup ## measure against hand-written loops, side by side
 	@$(BIN)/python -m bench
 
+protocol: setup ## make the TypeScript types of the page anew from the types of the server
+	$(BIN)/python -m erpilot_api.typescript apps/web/src/protocol.ts
+
 # --upgrade: newest versions that fit; without network names or markers of this machine in the file.
 lock: setup ## compile requirements.lock anew from requirements.in and the pyproject files
 	$(BIN)/uv pip compile requirements.in --output-file requirements.lock --upgrade --universal --python-version 3.11 \
-		--generate-hashes --no-annotate --no-header --no-emit-package erpilot --no-emit-package erpilot-agent-core --quiet
+		--generate-hashes --no-annotate --no-header --no-emit-package erpilot --no-emit-package erpilot-agent-core \
+		--no-emit-package erpilot-api --quiet
 
 lock-peers: setup ## compile the lock of the packages that make bench measures against
 	$(BIN)/uv pip compile bench/requirements-peers.in --output-file bench/requirements-peers.lock --upgrade --universal \

@@ -1,0 +1,1 @@
+"""The HTTP entrance: sessions, events, approvals and the page, for every program."""

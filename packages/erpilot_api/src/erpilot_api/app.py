@@ -1,0 +1,54 @@
+"""The application: the door, the resources, the page.
+
+Invariant: nothing but the entrance and the page's own files is reached without a token; what stands in the OpenAPI
+document is all there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.responses import FileResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from . import problems
+from .door import LOOPBACK, Door
+from .house import House
+from .openapi import described
+from .pace import Paces
+from .routes import approvals, entrance, sessions, streams
+
+STATIC = Path(__file__).parent / "static"
+
+
+def create_app(
+    house: House, *, hosts: Collection[str] = LOOPBACK, paces: Paces | None = None, static: Path = STATIC
+) -> FastAPI:
+    """The application over ``house``, answering for ``hosts``; ``static``: the built page, if it is there."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await house.open()
+        try:
+            yield
+        finally:
+            await house.close()
+
+    app = FastAPI(title="Erpilot", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json", lifespan=lifespan)
+    app.state.house = house
+    app.add_middleware(Door, access=house.access, paces=paces or Paces(), hosts=hosts)
+    problems.install(app)
+    for module in (entrance, streams, sessions, approvals):
+        app.include_router(module.router)
+    described(app)
+    if (static / "index.html").exists():
+        app.mount("/assets", StaticFiles(directory=static / "assets", check_dir=False))
+
+        @app.get("/", include_in_schema=False)
+        async def page() -> Response:
+            return FileResponse(static / "index.html", headers={"cache-control": "no-cache"})
+
+    return app

@@ -1,0 +1,163 @@
+"""What lists say about sessions: whose each one is, what it is called, how it stands, what waits in it.
+
+Invariant: a card is a fold of the session's events and nothing else; cards are kept in memory, brought up to date from
+the log whenever they are asked for, and may be dropped at any time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from decimal import Decimal
+
+from agent_core import events as ev
+from agent_core.messages import ToolCall, Usage
+from agent_core.state import digest_parts
+from agent_core.store.base import EventStore, SessionInfo
+
+from .wire import SessionStatus
+
+SEARCHED = 20_000
+"""Characters of a session's words that a search looks at, the newest ones."""
+TITLE = 80
+SILENT = 300.0
+"""Seconds without an event after which a run of another process is told as stopped."""
+
+
+class Card:
+    """One session, as far as ``seq``."""
+
+    def __init__(self, session_id: str) -> None:
+        self.session_id, self.seq = session_id, 0
+        self.owner: str | None = None
+        self.tenant: str | None = None
+        self.profile: str | None = None
+        self.name: str | None = None
+        self.archived = False
+        self.first = ""
+        self.words: list[str] = []
+        self.run_open = False
+        self.ended: str | None = None
+        self.updated = 0.0
+        self.steps, self.usage, self.costs = 0, Usage(), dict[str, Decimal]()
+        self.asked: dict[str, tuple[int, float, ev.ApprovalRequested]] = {}
+        self.doubts: dict[str, tuple[ToolCall | None, ev.ToolCallFinished]] = {}
+        self.said: dict[str, tuple[int, str]] = {}
+        """Client message ids, with the event and the digest of what was said."""
+        self._calls: dict[str, ToolCall] = {}
+        self._size = 0
+
+    @property
+    def title(self) -> str:
+        """As it was named, else the beginning of the first message."""
+        return self.name or self.first
+
+    def status(self, driven: bool) -> SessionStatus:
+        """How it stands; ``driven``: a run is going on here."""
+        if driven:
+            return "running"
+        if self.run_open:
+            return "running" if time.time() - self.updated < SILENT else "stopped"
+        if self.ended is None:
+            return "idle"
+        known: dict[str, SessionStatus] = {
+            "completed": "completed",
+            "awaiting_approval": "waiting",
+            "interrupted": "interrupted",
+        }
+        return known.get(self.ended, "failed")
+
+    def holds(self, wanted: str) -> bool:
+        """Whether every word of ``wanted`` (casefolded) stands in it."""
+        text = "\n".join([self.title.casefold(), self.session_id, *self.words])
+        return all(word in text for word in wanted.split())
+
+    def add(self, item: ev.Recorded) -> None:
+        """Takes the next event; one that was taken already is passed over."""
+        if item.seq is None or item.seq <= self.seq:
+            return
+        self.seq, self.updated = item.seq, item.at
+        match item.event:
+            case ev.SessionStarted() as started:
+                if started.parent is None:
+                    self.owner, self.tenant, self.profile = started.owner, started.tenant, started.profile
+                else:  # a fork belongs to whom its parent belongs to
+                    self.name, self.archived, self.run_open, self.ended = None, False, False, None
+                    self.steps, self.usage, self.costs = 0, Usage(), {}
+            case ev.UserMessage() | ev.MessageQueued() as said:
+                self._say(item.seq, said)
+            case ev.RunStarted():
+                self.run_open = True
+            case ev.LoopEnd(reason=reason):
+                self.run_open, self.ended = False, reason
+            case ev.RolledBack():
+                self.run_open, self.ended = False, None
+                self.asked.clear()
+            case ev.AssistantMessage() as message:
+                self._calls = {call.id: call for call in message.tool_calls}
+                self._word(message.content or "")
+            case ev.StepEnd() as step:
+                self.steps += 1
+                self.usage = self.usage.plus(step.usage)
+                if step.cost is not None:
+                    spent = self.costs.get(step.cost.currency, Decimal(0))
+                    self.costs[step.cost.currency] = spent + step.cost.amount
+            case ev.ApprovalRequested() as asked:
+                self.asked[asked.call_id] = (item.seq, item.at, asked)
+            case ev.ApprovalDecided(call_id=call_id):
+                self.asked.pop(call_id, None)
+            case ev.ToolCallFinished() as finished:
+                self.asked.pop(finished.call_id, None)
+                if finished.error is not None and finished.error.type == "uncertain":
+                    self.doubts[finished.call_id] = (self._calls.get(finished.call_id), finished)
+            case ev.OutcomeResolved(call_id=call_id):
+                self.doubts.pop(call_id, None)
+            case _:
+                pass
+
+    def _say(self, seq: int, said: ev.UserMessage | ev.MessageQueued) -> None:
+        if said.client_message_id is not None:
+            self.said.setdefault(said.client_message_id, (seq, digest_parts(said.content)))
+        text = "\n".join(part.text if isinstance(part, ev.TextPart) else part.name for part in said.content)
+        if not self.first:
+            line = " ".join(text.split())
+            self.first = line if len(line) <= TITLE else line[: TITLE - 1] + "…"
+        self._word(text)
+
+    def _word(self, text: str) -> None:
+        self.words.append(text.casefold()[-SEARCHED:])
+        self._size += len(self.words[-1])
+        while self._size > SEARCHED and len(self.words) > 1:
+            self._size -= len(self.words.pop(0))
+
+
+class Cards:
+    """The cards of a store."""
+
+    def __init__(self, store: EventStore) -> None:
+        self._store = store
+        self._known: dict[str, Card] = {}
+
+    async def of(self, session_id: str) -> Card:
+        """One card at the newest event; raises ``UnknownSession``, ``Erased`` and ``DamagedLog``."""
+        return await self.at(await self._store.session(session_id))
+
+    async def at(self, info: SessionInfo) -> Card:
+        """The card of a session that was found in a list."""
+        card = self._known.get(info.session_id)
+        if card is None:
+            card = self._known.setdefault(info.session_id, Card(info.session_id))
+        if card.seq < info.head:
+            async for item in self._store.read(info.session_id, card.seq):
+                card.add(item)
+        return card
+
+    async def listed(self) -> AsyncIterator[tuple[SessionInfo, Card]]:
+        """All that can be read, the one used last first."""
+        from agent_core.errors import DamagedLog, Erased
+
+        for info in await self._store.sessions():
+            try:
+                yield info, await self.at(info)
+            except (DamagedLog, Erased):
+                continue

@@ -1,0 +1,120 @@
+"""What a server serves: the store, a loop for each profile, who may come in, and what goes on.
+
+Invariant: every way to a session leads through ``see``, which tells what is not somebody's own like what does not
+exist.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from weakref import WeakValueDictionary
+
+from agent_core import events as ev
+from agent_core.errors import UnknownSession
+from agent_core.loop import AgentLoop
+from agent_core.messages import model_name
+from agent_core.session import check_id
+from agent_core.store.base import EventStore
+
+from .access import Access, User
+from .cards import Card, Cards
+from .problems import Trouble
+from .runs import Runs
+from .streaming import EventStream
+from .wire import Me
+
+SAME_MESSAGE = 24 * 3600.0
+"""Seconds in which a message that began a session is known again by its id."""
+
+
+def _nothing() -> tuple[ev.Frozen, ...]:
+    return ()
+
+
+@dataclass
+class House:
+    """``loops``: by profile, over one ``store``; the first one is the default. ``today``: what is frozen into a
+    message. ``exchange_rate``: CNY per USD."""
+
+    store: EventStore
+    loops: Mapping[str, AgentLoop]
+    access: Access
+    runs: Runs = field(default_factory=Runs)
+    today: Callable[[], tuple[ev.Frozen, ...]] = _nothing
+    currency: str | None = None
+    exchange_rate: Decimal | None = None
+    clock: Callable[[], float] = time.time
+    streams: set[EventStream] = field(default_factory=set)
+    saying: WeakValueDictionary[object, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    """Messages that are being taken, by user and id."""
+
+    def __post_init__(self) -> None:
+        self.cards = Cards(self.store)
+
+    async def open(self) -> None:
+        """Begins to serve."""
+
+    async def close(self) -> None:
+        """Ends the streams and the runs."""
+        self.runs.closing = True
+        for stream in tuple(self.streams):
+            stream.close()
+
+    @property
+    def default_profile(self) -> str:
+        """The profile of a session that names none."""
+        return next(iter(self.loops))
+
+    def loop_of(self, profile: str | None) -> AgentLoop:
+        """The loop of a profile; that of the default one for a profile that is not served here."""
+        return self.loops.get(profile or "") or self.loops[self.default_profile]
+
+    async def see(self, user: User, session_id: str) -> Card:
+        """The card of a session that is the user's to see; ``Trouble`` like that of an unknown one otherwise."""
+        try:
+            check_id(session_id)
+            card = await self.cards.of(session_id)
+        except UnknownSession:
+            raise nothing_there() from None
+        if card.seq == 0 or not user.sees(card.owner, card.tenant):
+            raise nothing_there()
+        return card
+
+    async def find_said(
+        self, user: User, card: Card | None, client_message_id: str
+    ) -> tuple[Card, tuple[int, str]] | None:
+        """Where a message was said under this id: in ``card``, else in one of the user's sessions of the last day."""
+        if card is not None:
+            known = card.said.get(client_message_id)
+            return None if known is None else (card, known)
+        since = self.clock() - SAME_MESSAGE
+        async for info, other in self.cards.listed():
+            if info.updated_at < since:
+                break
+            if other.owner == user.name and other.tenant == user.tenant and client_message_id in other.said:
+                return other, other.said[client_message_id]
+        return None
+
+    def me(self, user: User) -> Me:
+        """What somebody is told about themselves and the server."""
+        model = model_name(self.loops[self.default_profile].model)
+        return Me(
+            user=user.name,
+            role=user.role,
+            approves=user.approves,
+            sees_all=user.role in ("manager", "owner"),
+            model=model,
+            offline=model == "offline",
+            profiles=tuple(self.loops),
+            currency=self.currency,
+            exchange_rate=self.exchange_rate,
+        )
+
+
+def nothing_there() -> Trouble:
+    """The answer for a session that does not exist, and for one of somebody else."""
+    return Trouble("not-found", "There is no such session.")

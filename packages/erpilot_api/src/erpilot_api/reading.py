@@ -1,0 +1,174 @@
+"""A reader of a session: everything behind an event, first from the log, then as it happens, until it is to stop.
+
+Invariant: durable events come in order, each exactly once, whatever was dropped, missed or appended by other processes
+meanwhile; what is only shown comes only while its step is still open for this reader.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Literal
+
+from agent_core.store.base import EventStore
+
+from .channel import Channel
+from .frames import Frame, envelope, frame_of
+from .wire import Done, Start
+
+Follow = Literal["none", "run", "always"]
+CHUNK = 32 * 1024
+"""Bytes of frames that are handed on at once."""
+
+
+class Reader:
+    """Frames of ``channel``'s session after event ``after``; ``frames`` ends after ``done``, or without it where it was
+    told to close.
+
+    ``follow``: ``none`` stops at the head, ``run`` at the end of what is going on, ``always`` never. ``one_run``: stops
+    at the first end of a run. ``run_open``: whether a run had begun and not ended, here or in another process, at the
+    newest event that is known.
+    """
+
+    def __init__(
+        self,
+        store: EventStore,
+        channel: Channel,
+        after: int,
+        *,
+        follow: Follow = "run",
+        one_run: bool = False,
+        repeated: bool = False,
+        run_open: bool = False,
+    ) -> None:
+        self._store, self._channel = store, channel
+        self._after, self.cursor = after, after
+        self._follow, self._one_run, self._repeated = follow, one_run, repeated
+        self._run_open = run_open
+        self._closed_step = 0
+        """The newest event that closed a step."""
+        self._end: str | None = None
+        """The reason of the newest end of a run, when nothing began behind it."""
+        self._waiter: asyncio.Future[None] | None = None
+        self._closing = False
+
+    def close(self) -> None:
+        """Ends the frames soon, without ``done``."""
+        self._closing = True
+        self.wake()
+
+    def wake(self) -> None:
+        """Makes ``frames`` give something, if only an empty chunk."""
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def frames(self, head: int) -> AsyncGenerator[bytes]:
+        """Chunks of whole frames; an empty one when there was nothing but a wake-up. ``head``: the newest event now."""
+        channel = self._channel
+        channel.join()
+        try:
+            yield envelope("start", self._start(head), retry=2000)
+            while not self._closing:
+                going_on = self._follow == "always" or (self._follow == "run" and self._running())
+                failure = channel.failure
+                async for chunk in self._from_log():
+                    yield chunk
+                if self._has_ended():
+                    break
+                if failure is not None:
+                    yield envelope("error", failure)
+                    return
+                if not going_on:
+                    break
+                place, partial = channel.end, channel.partial()
+                if partial is not None and self._is_open(partial.step_seq):
+                    yield envelope("partial", partial)
+                async for chunk in self._live(place):
+                    yield chunk
+                if self._has_ended():
+                    break
+            if not self._closing:
+                yield envelope("done", Done(session_id=channel.session_id, seq=self.cursor, reason=self._end or "head"))
+        finally:
+            channel.leave()
+
+    def _start(self, head: int) -> Start:
+        return Start(
+            session_id=self._channel.session_id,
+            after=self._after,
+            head=head,
+            running=self._running(),
+            repeated=self._repeated,
+        )
+
+    async def _from_log(self) -> AsyncGenerator[bytes]:
+        """What is stored behind the cursor."""
+        pending: list[bytes] = []
+        size = 0
+        async with aclosing(self._store.read(self._channel.session_id, self.cursor)) as items:  # type: ignore[type-var]
+            async for item in items:
+                frame = frame_of(item)
+                self._note(frame)
+                pending.append(frame.data)
+                size += len(frame.data)
+                if self._closing or self._has_ended():
+                    break
+                if size > CHUNK:
+                    yield b"".join(pending)
+                    pending, size = [], 0
+        if pending:
+            yield b"".join(pending)
+
+    async def _live(self, place: int) -> AsyncGenerator[bytes]:
+        """What passes from ``place`` on; returns when the log has to be looked at, or at the end."""
+        channel = self._channel
+        while not self._closing:
+            frames = channel.since(place)
+            if frames is None:
+                return
+            pending: list[bytes] = []
+            gap = False
+            for frame in frames:
+                place += 1
+                if frame.seq is None:
+                    if self._is_open(frame.step):
+                        pending.append(frame.data)
+                elif frame.seq > self.cursor:
+                    if gap := frame.seq > self.cursor + 1:  # somebody else appended in between
+                        break
+                    self._note(frame)
+                    pending.append(frame.data)
+                    if self._has_ended():
+                        break
+            if pending:
+                yield b"".join(pending)
+            if gap or self._has_ended():
+                return
+            if place < channel.end:
+                continue
+            if channel.head > self.cursor or channel.failure is not None:
+                return
+            if self._follow != "always" and not self._running():
+                return
+            self._waiter = channel.waiter()
+            await self._waiter
+            if channel.end == place:
+                yield b""
+
+    def _note(self, frame: Frame) -> None:
+        assert frame.seq is not None, "only what is durable moves a reader on"
+        self.cursor = frame.seq
+        if frame.closes:
+            self._closed_step, self._end = frame.seq, frame.end
+        self._run_open = frame.begins or (self._run_open and frame.end is None)
+
+    def _is_open(self, step: int) -> bool:
+        """Whether what is shown of ``step`` is still news for this reader."""
+        return step >= self._closed_step
+
+    def _running(self) -> bool:
+        return self._channel.driven or self._run_open
+
+    def _has_ended(self) -> bool:
+        return self._one_run and self._end is not None

@@ -1,0 +1,1 @@
+"""The resources, one subject a module."""

@@ -1,0 +1,149 @@
+"""Calls that wait for a person: over all sessions, in one session, and the answers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path
+from starlette.responses import Response
+
+from agent_core.errors import Refused
+from agent_core.state import Call
+
+from ..access import User
+from ..asked import Asker, Own, TheHouse, body, gives, takes, told
+from ..cards import Card
+from ..house import House
+from ..problems import Trouble
+from ..wire import Action, Approval, ApprovalList, Decide, Decision
+
+router = APIRouter(tags=["approvals"])
+CallId = Annotated[str, Path(max_length=300, description="`call_id` of the question.")]
+
+
+@router.get(
+    "/api/approvals",
+    operation_id="listApprovals",
+    summary="All that wait, over all sessions",
+    responses=gives(ApprovalList, "The oldest first."),
+)
+async def list_approvals(house: TheHouse, user: Asker) -> Response:
+    """Questions of the sessions that are yours to see, each with what you may answer."""
+    found: list[Approval] = []
+    async for _, card in house.cards.listed():
+        if card.asked and user.sees(card.owner, card.tenant):
+            found += approvals_of(user, card)
+    found.sort(key=lambda approval: approval.asked_at)
+    return told(ApprovalList(approvals=tuple(found)))
+
+
+@router.get(
+    "/api/sessions/{session_id}/approvals",
+    operation_id="sessionApprovals",
+    summary="What waits in a session",
+    responses=gives(ApprovalList, "In the order in which they were asked.", also=(404, 410)),
+)
+async def session_approvals(user: Asker, card: Own) -> Response:
+    """Its open questions, each with what you may answer."""
+    return told(ApprovalList(approvals=tuple(approvals_of(user, card))))
+
+
+@router.post(
+    "/api/sessions/{session_id}/approvals/{call_id}",
+    operation_id="decide",
+    summary="Approve or deny",
+    responses=gives(Decision, "The decision that stands; the run goes on by itself.", also=(403, 404, 409, 410)),
+    openapi_extra=takes(Decide, {"decision": "deny", "reason": "这个客户先不发"}),
+)
+async def decide(
+    house: TheHouse, user: Asker, card: Own, call_id: CallId, answer: Annotated[Decide, Depends(body(Decide))]
+) -> Response:
+    """Repeating an answer is harmless. 409: it was answered otherwise before (`standing` says how), or the question is
+    another one by now; 410: it has expired."""
+    loop = house.loop_of(card.profile)
+    asked = card.asked.get(call_id)
+    if answer.decision == "approve" and asked is not None and asked[2].tier not in user.approves:
+        raise Trouble("not-allowed", f"A {user.role} may not approve a call of tier {asked[2].tier}.")
+    try:
+        recorded = await loop.decide(
+            card.session_id,
+            call_id,
+            approve=answer.decision == "approve",
+            reason=answer.reason,
+            by=user.name,
+            arguments=answer.arguments,
+            always=answer.always,
+            channel="http",
+            digest=answer.digest,
+        )
+    except Refused as refused:
+        raise await _too_late(house, card, call_id, refused) from None
+    call = (await loop.state(card.session_id)).find_call(call_id)
+    if recorded:
+        house.runs.told(card.session_id, recorded[-1].seq or 0)
+    house.runs.take_up(loop, card.session_id, user.name)
+    standing = None if call is None else _standing(card.session_id, call)
+    if standing is None:
+        standing = Decision(
+            session_id=card.session_id,
+            call_id=call_id,
+            decision="approved" if answer.decision == "approve" else "denied",
+            by=user.name,
+        )
+    return told(standing)
+
+
+def approvals_of(user: User, card: Card) -> list[Approval]:
+    """The open questions of a session, as one person may answer them."""
+    return [
+        Approval(
+            session_id=card.session_id,
+            session_title=card.title,
+            session_owner=card.owner,
+            call_id=asked.call_id,
+            seq=seq,
+            asked_at=at,
+            tool=asked.tool,
+            tier=asked.tier,
+            arguments=asked.arguments,
+            digest=asked.digest,
+            preview=asked.preview,
+            why=asked.why,
+            may=_may(user, asked.tier, asked.offer is not None),
+            target=asked.target,
+            deadline=asked.deadline,
+            offer=asked.offer,
+        )
+        for seq, at, asked in sorted(card.asked.values(), key=lambda entry: entry[0])
+    ]
+
+
+def _may(user: User, tier: str, offered: bool) -> tuple[Action, ...]:
+    if tier not in user.approves:
+        return ("deny",)
+    return ("approve", "deny", "edit", "always") if offered else ("approve", "deny", "edit")
+
+
+async def _too_late(house: House, card: Card, call_id: str, refused: Refused) -> Trouble:
+    """What to say to an answer that was not taken."""
+    state = await house.loop_of(card.profile).state(card.session_id)
+    call = state.find_call(call_id)
+    if call is None or call.status == "new":
+        return Trouble("not-found", str(refused))
+    if call.decision == "expired" or (call.status == "asked" and call.deadline and house.clock() >= call.deadline):
+        return Trouble("expired", str(refused), session_id=card.session_id)
+    standing = _standing(card.session_id, call)
+    return Trouble("refused" if standing is None else "decided", str(refused), standing=standing)
+
+
+def _standing(session_id: str, call: Call) -> Decision | None:
+    if call.decision not in ("approved", "denied", "expired", "cancelled"):
+        return None
+    return Decision(
+        session_id=session_id,
+        call_id=call.call.id,
+        decision=call.decision,  # type: ignore[arg-type]
+        by=call.decided_by,
+        reason=call.reason,
+        running=True,
+    )

@@ -1,0 +1,140 @@
+"""The runs that are going on here: tasks of their own, whose readers come and go.
+
+Invariant: a run depends on no request: whoever started it may leave. A session is driven by at most one task here, and
+what was decided while one was ending is taken up by the next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from agent_core import events as ev
+from agent_core.errors import Busy, StoreError
+from agent_core.loop import AgentLoop
+
+from .channel import Channel
+from .problems import Trouble, problem_of
+
+_log = logging.getLogger(__name__)
+
+
+class Drive:
+    """One task. ``began``: the session it is in, once its first event is stored; or what it met before that."""
+
+    def __init__(self) -> None:
+        self.began: asyncio.Future[Channel | None] = asyncio.get_running_loop().create_future()
+        self.task: asyncio.Task[None] | None = None
+        self.again = False
+        """Something was decided meanwhile: look once more when it has ended."""
+
+
+class Runs:
+    """``most``: runs at once; further ones are refused."""
+
+    def __init__(self, most: int = 500) -> None:
+        self._most = most
+        self._channels: dict[str, Channel] = {}
+        self._drives: dict[str, Drive] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.closing = False
+
+    def channel(self, session_id: str) -> Channel:
+        """What the readers of a session share."""
+        found = self._channels.get(session_id)
+        if found is None:
+            self._sweep()
+            found = self._channels[session_id] = Channel(session_id)
+        return found
+
+    def is_driven(self, session_id: str) -> bool:
+        """Whether a run of the session is going on here."""
+        return session_id in self._drives
+
+    async def start(self, stream: AsyncGenerator[ev.Recorded], session_id: str | None) -> Channel | None:
+        """Drives ``stream`` in a task and returns once its first event is stored; None when it had nothing to do.
+        Raises what it met before that.
+        """
+        if self.closing:
+            raise Trouble("closing")
+        if len(self._tasks) >= self._most:
+            raise Trouble("too-many", "Too many runs are going on.", headers={"retry-after": "5"})
+        drive = Drive()
+        if session_id is not None:
+            if session_id in self._drives:
+                await stream.aclose()
+                raise Busy(session_id, "this server")
+            self._begin(drive, session_id)
+        drive.task = asyncio.create_task(self._drive(drive, stream, session_id))
+        self._tasks.add(drive.task)
+        drive.task.add_done_callback(self._tasks.discard)
+        return await asyncio.shield(drive.began)
+
+    def take_up(self, loop: AgentLoop, session_id: str, by: str) -> None:
+        """Lets a session go on from where it stopped, in the background; nothing, when there is nothing to do."""
+        if self.closing:
+            return
+        if (drive := self._drives.get(session_id)) is not None:
+            drive.again = True
+            return
+        task = asyncio.create_task(self._resume(loop, session_id, by))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def told(self, session_id: str, head: int) -> None:
+        """Somebody appended outside a run: readers look at the log."""
+        channel = self._channels.get(session_id)
+        if channel is not None and channel.head < head:
+            channel.head = head
+            channel.wake()
+
+    async def _resume(self, loop: AgentLoop, session_id: str, by: str) -> None:
+        again = True
+        while again and not self.closing and session_id not in self._drives:
+            drive = Drive()
+            self._begin(drive, session_id)
+            await self._drive(drive, loop.resume(session_id, by=by), session_id)
+            if not drive.began.cancelled() and isinstance(error := drive.began.exception(), Busy):
+                _log.info("session %s is driven by another process: %s", session_id, error)
+            again = drive.again
+
+    async def _drive(self, drive: Drive, stream: AsyncGenerator[ev.Recorded], session_id: str | None) -> None:
+        channel = None if session_id is None else self.channel(session_id)
+        try:
+            async with aclosing(stream) as items:
+                async for item in items:
+                    if channel is None:
+                        session_id = item.session_id
+                        channel = self._begin(drive, session_id)
+                    channel.publish(item)
+                    if not drive.began.done():
+                        drive.began.set_result(channel)
+        except Exception as error:
+            if not drive.began.done():
+                drive.began.set_exception(error)
+                drive.began.exception()  # whoever waits is told; without anybody it is no complaint of the event loop
+            elif channel is not None:
+                channel.failure = problem_of(error)
+            if not isinstance(error, StoreError):
+                _log.error("a run of session %s broke off", session_id, exc_info=error)
+        finally:
+            if not drive.began.done():
+                drive.began.set_result(None)
+            if session_id is not None:
+                self._drives.pop(session_id, None)
+            if channel is not None:
+                channel.driven = False
+                channel.wake()
+
+    def _begin(self, drive: Drive, session_id: str) -> Channel:
+        channel = self.channel(session_id)
+        channel.driven, channel.failure = True, None
+        self._drives[session_id] = drive
+        return channel
+
+    def _sweep(self) -> None:
+        if len(self._channels) > 2 * len(self._drives) + 64:
+            for name in [name for name, channel in self._channels.items() if not (channel.readers or channel.driven)]:
+                del self._channels[name]
