@@ -14,7 +14,7 @@ import pytest
 from agent_core import decide
 from agent_core import events as ev
 from agent_core.config import LoopConfig, Price, Rule
-from agent_core.context.build import compaction
+from agent_core.context.ladder import next_cut
 from agent_core.errors import Refused
 from agent_core.model import wire
 from agent_core.permission import Verdict
@@ -126,9 +126,9 @@ async def test_a_compaction_that_comes_earlier_shows_at_the_request_before_which
     items, contents = await played("clipped and dropped")
 
     def earlier(state: Any, policy: Any, *rest: Any) -> Any:
-        return compaction(state, msgspec.structs.replace(policy, budget_tokens=policy.budget_tokens // 2), *rest)
+        return next_cut(state, msgspec.structs.replace(policy, budget_tokens=policy.budget_tokens // 2), *rest)
 
-    monkeypatch.setattr("agent_core.decide.compaction", earlier)
+    monkeypatch.setattr("agent_core.decide.next_cut", earlier)
     first = _first(redecide(items, contents))
     assert first.kind == "decision"
     assert first.now.startswith("ContextCompacted")

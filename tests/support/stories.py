@@ -239,10 +239,15 @@ def _long() -> list[Any]:
             pinned=("goal: restock",),
             usage=_USAGE,
             cost=_COST,
+            by="boss",
         ),
         answer("third"),
         ended(),
         said("four"),
+        ev.SummaryFailed(
+            from_seq=6, to_seq=8, kind="timeout", message="It took too long.", usage=_USAGE, cost=_COST, by="boss"
+        ),
+        ev.SummaryFailed(from_seq=6, to_seq=8, kind="unusable", message="The summary is empty."),
         ev.ContextCompacted(kind="dropped", from_seq=6, to_seq=8),
         answer("fourth"),
         ended(),

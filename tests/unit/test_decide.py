@@ -9,7 +9,18 @@ import pytest
 
 from agent_core import events as ev
 from agent_core.config import ContextPolicy
-from agent_core.decide import NUDGES, CallModel, Finish, Idle, Note, SettleCalls, close_calls, next_action, waits
+from agent_core.decide import (
+    NUDGES,
+    CallModel,
+    Finish,
+    Idle,
+    Note,
+    SettleCalls,
+    Summarise,
+    close_calls,
+    next_action,
+    waits,
+)
 from agent_core.messages import Usage
 from agent_core.state import State
 from tests.support.logs import (
@@ -180,8 +191,7 @@ def test_limits_are_looked_at_before_each_request(limits: dict[str, Any], reason
 def test_a_conversation_that_is_too_long_is_compacted_before_the_request() -> None:
     log = [answer("x" * 400), said("y" * 400), answer("x" * 400), said("now")]
     noted = action(*log, context=ContextPolicy(budget_tokens=300))
-    assert isinstance(noted, Note)
-    assert isinstance(noted.events[0], ev.ContextCompacted)
+    assert noted == Summarise(3, 6)
     retried = action(*log, step_started(), context=ContextPolicy(budget_tokens=300))
     assert isinstance(retried, CallModel), "an attempt that is made again sends the same request"
 

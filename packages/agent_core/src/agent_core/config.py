@@ -17,22 +17,24 @@ from .model.retry import RetryPolicy
 
 
 class ContextPolicy(Struct, frozen=True, kw_only=True):
-    """How much of a conversation reaches the model."""
+    """How much of a conversation reaches the model. Events are messages of people, of the model, and tool results."""
 
     budget_tokens: int = 24_000
-    """Tokens of one request, tool schemas included."""
+    """Tokens of one request, tool schemas included. Nothing is left out before they are used up."""
     keep_recent: int = 20
-    """User, assistant and tool-result events that are never dropped, as long as the budget allows."""
+    """Events that are neither summarised nor dropped, as long as the budget allows."""
     summarise_after: int = 30
-    """Events before the oldest may be summarised."""
+    """Events up to which leaving old results out is tried before the oldest turns are summarised."""
     summarise_oldest: int = 10
     """Events that one summary takes, at least."""
     recall_top_k: int = 5
     """Fragments recalled for a question."""
     clip_share: float = 0.5
-    """Largest part of the budget that a single message may take before it is clipped."""
-    drop_to: float = 0.6
-    """Part of the budget that dropping goes down to, so that it happens rarely."""
+    """Largest part of the room for the conversation that a single message may take before it is clipped."""
+    drop_to: float = 0.35
+    """Part of the room for the conversation that a compaction goes down to, so that it happens rarely."""
+    summary_share: float = 0.08
+    """Largest part of the budget that a summary may take, and the same again for pinned facts."""
 
 
 class Price(Struct, frozen=True, kw_only=True):

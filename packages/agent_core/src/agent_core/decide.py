@@ -8,7 +8,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from . import events as ev
-from .context.build import compaction
+from .context.ladder import Summarise as Summarise
+from .context.ladder import TooLarge, next_cut
 from .state import Call, Entry, Run, State
 from .tools.faults import finished_with
 
@@ -48,7 +49,7 @@ class Finish(Struct, frozen=True):
     message: str | None = None
 
 
-Action = Idle | CallModel | SettleCalls | Note | CheckAnswer | Finish
+Action = Idle | CallModel | SettleCalls | Note | CheckAnswer | Summarise | Finish
 
 NUDGES = {
     "empty_response": "[Your last answer was empty. Answer the question, or call a tool.]",
@@ -86,11 +87,23 @@ def next_action(state: State, now: float, system_prompt: str) -> Action:
     if (stop := _over_budget(run, now)) is not None:
         return stop
     environment = run.environment
-    if run.attempt == 0:
-        compacted = compaction(state, environment.config.context, system_prompt, environment.tool_tokens)
-        if compacted is not None:
-            return Note((compacted,))
+    if run.attempt == 0 or run.overflowed:  # what is sent again is the same, unless it was too long
+        match next_cut(state, environment.config.context, system_prompt, environment.tool_tokens):
+            case ev.ContextCompacted() as compacted:
+                return Note((compacted,))
+            case Summarise() as summarise:
+                return summarise
+            case TooLarge() as found:
+                return Finish("budget", _too_large(found))
     return CallModel(run.steps + 1, run.attempt + 1, run.retry_at)
+
+
+def _too_large(found: TooLarge) -> str:
+    what = "The message" if found.question else "What the conversation cannot do without"
+    return (
+        f"{what} takes about {found.tokens} tokens, and there is room for {found.room}. Say it in less, or use a model"
+        " that takes more."
+    )
 
 
 def waits(state: State, now: float) -> bool:

@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from . import events as ev
 from .answers import AnswerChecker, checked
 from .calls import settle
-from .config import LoopConfig, Price
+from .config import ContextPolicy, LoopConfig, Price
+from .context.calibration import Calibrations
+from .context.ladder import Summarise
 from .decide import CallModel, CheckAnswer, Finish, Idle, Note, SettleCalls, next_action
 from .errors import Conflict, DamagedLog, Fenced, StoreError
 from .interrupt import Gate, Stopped
@@ -25,6 +27,7 @@ from .opening import ending, next_in_queue
 from .requests import RequestBuilder
 from .session import Session
 from .step import take_step
+from .summarising import Summariser, summarise
 from .tools.cache import ResultCache
 from .tools.locks import KeyLocks
 from .tools.registry import Registry
@@ -50,6 +53,8 @@ class Driver:
     locks: KeyLocks
     cache: ResultCache
     masker: Masker
+    summariser: Summariser
+    calibrations: Calibrations
     checker: AnswerChecker | None = None
     gate: Gate = field(default_factory=Gate)
     lost: StoreError | None = None
@@ -72,6 +77,10 @@ class Driver:
                                     yield item
                         case Note(events):
                             session.stage(events)
+                        case Summarise() as wanted:
+                            async with aclosing(summarise(self, wanted, self._policy())) as items:
+                                async for item in items:
+                                    yield item
                         case CheckAnswer():
                             assert self.checker is not None, "a run is checked by what its environment names"
                             session.stage([checked(session.state, self.checker)])
@@ -130,6 +139,10 @@ class Driver:
                 case _:
                     break
         await session.flush_facts()
+
+    def _policy(self) -> ContextPolicy:
+        run = self.session.state.run
+        return self.config.context if run is None else run.environment.config.context
 
     def _end(self, reason: ev.EndReason, message: str | None) -> ev.LoopEnd:
         run = self.session.state.run

@@ -12,11 +12,11 @@ from typing import Any
 import msgspec
 
 from . import events as ev
-from .context.tokens import estimate_message
+from .context.moves import OVERFLOWED, add_entry, ceiling, compact, found_out, give_result
 from .hidden_text import remove, removed_notice
-from .messages import Message
+from .messages import Message, Usage
+from .sizes import Size
 from .state import MISTAKES, Call, Contents, Entry, Repeat, Run, State, digest_parts, environment_of, result_digest
-from .text import clip
 
 LONGEST_TRAIL = 24
 """Calls that are looked at for cycles."""
@@ -103,7 +103,7 @@ def apply(state: State, item: ev.Recorded, contents: Contents, earlier: State | 
     elif isinstance(event, ev.RunStarted):
         _run_started(state, event, item, contents)
     elif isinstance(event, ev.RolledBack):
-        _rolled_back(state, event, earlier)
+        _rolled_back(state, event, seq, earlier)
 
 
 def _session_started(state: State, event: ev.SessionStarted, seq: int, item: ev.Recorded) -> None:
@@ -128,7 +128,10 @@ def _run_started(state: State, event: ev.RunStarted, item: ev.Recorded, contents
         environment = before.environment
     else:
         environment = environment_of(contents[event.environment])
-    run = Run(event.run_id, event.by, environment, event.environment, event.model, item.at)
+    run = Run(
+        event.run_id, event.by, environment, event.environment, event.model, item.at, calibration=event.calibration
+    )
+    state.ceiling = ceiling(state, event, before)
     if before is not None and event.resumes == before.run_id:
         run.steps, run.calls, run.usage, run.cost = before.steps, before.calls, before.usage, before.cost
         run.repeats, run.refused, run.nudged = before.repeats, before.refused, before.nudged
@@ -140,7 +143,7 @@ def _run_started(state: State, event: ev.RunStarted, item: ev.Recorded, contents
 
 
 def _user_message(state: State, event: ev.UserMessage, seq: int, item: ev.Recorded) -> None:
-    _add(state, seq, Message("user", message_text(event.content, event.context)))
+    add_entry(state, seq, Message("user", message_text(event.content, event.context)))
     if event.client_message_id is not None:
         state.said[event.client_message_id] = digest_parts(event.content)
     for queued in state.queue:
@@ -161,6 +164,8 @@ def _step_started(state: State, event: ev.StepStarted, seq: int, item: ev.Record
     run = state.run
     if run is not None:
         run.attempt, run.retry_at = event.attempt, None
+        run.estimated = event.estimated_tokens
+    state.settling = False
     if event.request.base is None:
         state.manifest = list(event.request.added)
     else:
@@ -177,27 +182,34 @@ def _attempt_failed(state: State, event: ev.ModelAttemptFailed, seq: int, item: 
     else:
         run.waited += event.wait
         run.retry_at = item.at + event.wait
+    if event.kind == "context_overflow":
+        run.overflowed = True
+        state.ceiling = int(run.estimated * OVERFLOWED)
 
 
 def _assistant_message(state: State, event: ev.AssistantMessage, seq: int, item: ev.Recorded) -> None:
     message = Message(
         "assistant", event.content or event.refusal, event.tool_calls, replay=event.replay, origin=event.origin
     )
-    entry = _add(state, seq, message)
+    entry = add_entry(state, seq, message)
     entry.calls = [Call(call, index, seq) for index, call in enumerate(event.tool_calls)]
     if state.run is not None:
         state.run.steps += 1
-        state.run.attempt, state.run.waited = 0, 0.0
+        state.run.attempt, state.run.waited, state.run.overflowed = 0, 0.0, False
         state.run.flags, state.run.finish_reason = event.flags, event.finish_reason
 
 
 def _step_end(state: State, event: ev.StepEnd, seq: int, item: ev.Recorded) -> None:
+    _count_usage(state, event.usage, event.cost)
+
+
+def _count_usage(state: State, usage: Usage | None, cost: ev.Cost | None) -> None:
     run = state.run
     if run is None:
         return
-    run.usage = run.usage.plus(event.usage)
-    if event.cost is not None:
-        run.cost = event.cost if run.cost is None else ev.Cost(run.cost.amount + event.cost.amount, event.cost.currency)
+    run.usage = run.usage.plus(usage)
+    if cost is not None:
+        run.cost = cost if run.cost is None else ev.Cost(run.cost.amount + cost.amount, cost.currency)
 
 
 def _approval_requested(state: State, event: ev.ApprovalRequested, seq: int, item: ev.Recorded) -> None:
@@ -245,8 +257,8 @@ def _call_finished(state: State, event: ev.ToolCallFinished, seq: int, item: ev.
         return
     uncertain = event.error is not None and event.error.type == "uncertain" and call.status != "cut"
     call.doubted = uncertain or (call.doubted and call.status != "cut")
-    call.status = "uncertain" if uncertain else "done"
-    _give_result(call, event.content, seq)
+    call.status, call.failed = "uncertain" if uncertain else "done", not event.ok
+    give_result(state, call, event.content, seq)
     run = state.run
     if event.truncated is not None:
         state.outputs[event.call_id] = event.truncated
@@ -279,12 +291,18 @@ def _outcome_resolved(state: State, event: ev.OutcomeResolved, seq: int, item: e
     if call is None or call.status != "uncertain":
         return
     call.resolved = event.outcome
+    if not any(call is one for one in state.entries[-1].calls):  # requests held it before: they begin anew
+        state.manifest, state.manifest_seq = [], 0
+    if call in state.doubts:
+        found_out(state, call, event.content or event.outcome)
+        return
     if event.outcome == "send_again":
         call.status, call.result = "approved", None
+        state.size, call.size = state.size.minus(call.size), Size()
     else:
-        call.status = "done"
+        call.status, call.failed = "done", event.outcome != "happened"
         if event.content is not None:
-            _give_result(call, event.content, seq)
+            give_result(state, call, event.content, seq)
 
 
 def _guard_tripped(state: State, event: ev.GuardTripped, seq: int, item: ev.Recorded) -> None:
@@ -301,18 +319,19 @@ def _guard_tripped(state: State, event: ev.GuardTripped, seq: int, item: ev.Reco
     elif event.action == "warned":
         run.nudged = (*run.nudged, event.guard)
         if isinstance(note := event.evidence.get("note"), str):
-            _add(state, seq, Message("user", note)).note = True
+            add_entry(state, seq, Message("user", note)).note = True
 
 
 def _compacted(state: State, event: ev.ContextCompacted, seq: int, item: ev.Recorded) -> None:
-    if event.kind in ("dropped", "summarised"):
-        state.entries = [entry for entry in state.entries if entry.seq > event.to_seq]
-        state.dropped, state.summary = event.to_seq, event.summary or state.summary
-    elif event.kind == "clipped" and event.keep is not None:
-        for entry in state.entries:
-            if event.from_seq <= entry.seq <= event.to_seq:
-                _clip_entry(entry, event.keep)
+    compact(state, event)
     state.manifest, state.manifest_seq = [], 0
+    _count_usage(state, event.usage, event.cost)
+
+
+def _summary_failed(state: State, event: ev.SummaryFailed, seq: int, item: ev.Recorded) -> None:
+    if event.by is None:
+        state.failed_summaries += 1
+    _count_usage(state, event.usage, event.cost)
 
 
 def _answer_checked(state: State, event: ev.AnswerChecked, seq: int, item: ev.Recorded) -> None:
@@ -320,13 +339,17 @@ def _answer_checked(state: State, event: ev.AnswerChecked, seq: int, item: ev.Re
         state.run.checked = event.answer_seq
 
 
-def _rolled_back(state: State, event: ev.RolledBack, earlier: State | None) -> None:
+def _rolled_back(state: State, event: ev.RolledBack, seq: int, earlier: State | None) -> None:
     if earlier is None:
         raise ValueError(f"a rollback to event {event.to_seq} needs the conversation at that event")
+    state.taken_back = [*earlier.taken_back, (min(event.to_seq, seq - 1) + 1, seq)]
     run = earlier.run
     if earlier is not state:
         state.entries = msgspec.convert(msgspec.to_builtins(earlier.entries), list[Entry])
         state.dropped, state.summary, state.outputs = earlier.dropped, earlier.summary, dict(earlier.outputs)
+        state.size, state.pinned, state.front = earlier.size, earlier.pinned, earlier.front
+        state.doubts = msgspec.convert(msgspec.to_builtins(earlier.doubts), list[Call])
+        state.failed_summaries, state.settling = earlier.failed_summaries, earlier.settling
     _cut_off(state, run)
     state.run, state.manifest, state.manifest_seq = None, [], 0
 
@@ -358,21 +381,11 @@ _HANDLERS: dict[type, Any] = {
     ev.OutcomeResolved: _outcome_resolved,
     ev.GuardTripped: _guard_tripped,
     ev.ContextCompacted: _compacted,
+    ev.SummaryFailed: _summary_failed,
     ev.AnswerChecked: _answer_checked,
     ev.RunInterrupted: _interrupted,
     ev.LoopEnd: _loop_end,
 }
-
-
-def _add(state: State, seq: int, message: Message) -> Entry:
-    entry = Entry(seq, message, estimate_message(message))
-    state.entries.append(entry)
-    return entry
-
-
-def _give_result(call: Call, content: str, seq: int) -> None:
-    call.result = Message("tool", content, tool_call_id=call.call.id)
-    call.result_seq, call.tokens = seq, estimate_message(call.result)
 
 
 def _cut_off(state: State, run: Run | None) -> None:
@@ -383,12 +396,3 @@ def _cut_off(state: State, run: Run | None) -> None:
             call.status, call.decision = "cut", None
         else:
             call.status = "done"
-
-
-def _clip_entry(entry: Entry, keep: int) -> None:
-    if entry.message.content and len(entry.message.content) > keep:
-        entry.message = msgspec.structs.replace(entry.message, content=clip(entry.message.content, keep))
-        entry.tokens = estimate_message(entry.message)
-    for call in entry.calls:
-        if call.result is not None and call.result.content and len(call.result.content) > keep:
-            _give_result(call, clip(call.result.content, keep), call.result_seq)

@@ -20,10 +20,11 @@ from .answers import AnswerChecker
 from .branches import fork, roll_back
 from .commands import Outcome, check_given, decision, interruption, new_message_id, queueing, resolution, revocation
 from .config import LoopConfig, Price
+from .context.calibration import Calibrations
 from .driver import Driver
 from .errors import Refused, StoreError
 from .masking import Masker
-from .messages import ModelClient, WireModel, model_name
+from .messages import ModelClient, WireModel, measured_as, model_name
 from .opening import abandonment, new_run_id, resumption
 from .permission import leaks
 from .requests import RequestBuilder, environment
@@ -32,6 +33,7 @@ from .state import State, digest_parts
 from .store.base import EventStore
 from .store.memory import MemoryStore
 from .store.sqlite import new_session_id
+from .summarising import Summariser
 from .text import encodable
 from .tools.cache import ResultCache
 from .tools.locks import KeyLocks
@@ -51,7 +53,9 @@ class AgentLoop:
     meant. ``findable_tools`` may be called without the model being told of them (``tools.finding`` makes a search that
     names them). ``lease_seconds``: how long a driver that says nothing is still believed to be there. ``secrets``: what
     is masked wherever it turns up, before it is recorded, sent or shown. ``answer_checker``: traces the figures of each
-    answer, right behind it. Raises ``ValueError`` for tools or rules that must not be used.
+    answer, right behind it. ``summariser``: the model that sums up what is older, None: ``model`` itself.
+    ``calibrations``: what was learnt of how models count tokens. Raises ``ValueError`` for tools or rules that must
+    not be used.
     """
 
     def __init__(
@@ -68,6 +72,8 @@ class AgentLoop:
         lease_seconds: float = LEASE_SECONDS,
         secrets: Iterable[str] = (),
         answer_checker: AnswerChecker | None = None,
+        summariser: Summariser | None = None,
+        calibrations: Calibrations | None = None,
     ) -> None:
         self._masker = Masker(secrets)
         self.model, self.price, self.clock = model, price, clock
@@ -79,6 +85,8 @@ class AgentLoop:
         self.registry = _registry(tuple(tools), known_tools, tuple(findable_tools), self.config)
         self.registry.schemas = self._masker.value(self.registry.schemas)
         self.store: EventStore = MemoryStore() if store is None else store
+        self._summariser = Summariser(model, price) if summariser is None else summariser
+        self._calibrations = Calibrations() if calibrations is None else calibrations
         self._locks, self._cache = KeyLocks(), ResultCache(seconds=self.config.cache_seconds)
         self._drivers: dict[str, Driver] = {}
         self._checked: set[str] = set()
@@ -275,6 +283,8 @@ class AgentLoop:
                 self._locks,
                 self._cache,
                 self._masker,
+                self._summariser,
+                self._calibrations,
                 self._checker,
             )
             self._drivers[session.session_id] = driver
@@ -290,6 +300,7 @@ class AgentLoop:
         finally:
             if driver is not None and self._drivers.get(session.session_id) is driver:
                 del self._drivers[session.session_id]
+            self._calibrations.save()
             await session.close()
 
     async def _open(
@@ -305,7 +316,12 @@ class AgentLoop:
         name, contents = environment(self.config, self.model, self.registry, tools, self.price)
         state = session.state
         begins = ev.RunStarted(
-            run_id=new_run_id(), by=by, environment=name, model=model_name(self.model), base_seq=state.seq
+            run_id=new_run_id(),
+            by=by,
+            environment=name,
+            model=model_name(self.model),
+            base_seq=state.seq,
+            calibration=self._calibrations.get(measured_as(self.model)),
         )
         if started is not None and said is not None:
             check_given([started, begins, said])

@@ -200,3 +200,8 @@ class WireModel(ModelClient, Protocol):
     def stream(self, wire: Wire, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> AsyncIterator[ModelEvent]:
         """Sends exactly ``wire``; the rest says what it was made of."""
         ...
+
+
+def measured_as(model: ModelClient) -> str:
+    """What is learnt of how a model counts tokens goes by this: its endpoint and name, else the name alone."""
+    return model.origin if isinstance(model, WireModel) else model_name(model)

@@ -67,6 +67,7 @@ def next_in_queue(state: State) -> list[ev.DurableEvent]:
         environment=run.environment_name,
         model=run.model,
         base_seq=state.seq,
+        calibration=run.calibration,
     )
     return [begins, taken_from_queue(state)]
 

@@ -51,6 +51,8 @@ class Call(Struct, gc=False):
     resolved: str | None = None
     """What was found out about it."""
     result: Message | None = None
+    failed: bool = False
+    """The result is an error."""
     result_seq: int = 0
     size: Size = Size()
     """Of the result."""
@@ -177,6 +179,8 @@ class State(Struct):
     """Of all entries and results."""
     dropped: int = 0
     """Newest event that no longer reaches the model."""
+    taken_back: list[tuple[int, int]] = field(default_factory=list)
+    """Events that rollbacks left behind, first and last: no part of the conversation any more."""
     summary: str | None = None
     pinned: tuple[str, ...] = ()
     """Facts of what no longer reaches the model that always do."""

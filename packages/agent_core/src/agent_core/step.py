@@ -17,7 +17,8 @@ import msgspec
 
 from . import events as ev
 from .codec import encode
-from .context.build import build_messages, request_tokens
+from .context.build import build_context, features
+from .context.moves import OVERFLOWED
 from .decide import CallModel
 from .errors import AgentError, ModelError
 from .failpoint import failpoint
@@ -31,6 +32,7 @@ from .messages import (
     TextWithdrawn,
     ToolCall,
     Wire,
+    measured_as,
 )
 from .model.retry import delay
 from .state import Run
@@ -52,13 +54,13 @@ async def take_step(driver: Driver, action: CallModel) -> AsyncGenerator[ev.Reco
         for item in await session.flush():
             yield item
         await driver.gate.wait(asyncio.sleep(max(0.0, action.not_before - driver.clock())))
-    messages = build_messages(state, driver.config.system_prompt)
+    environment, prompt = run.environment, driver.config.system_prompt
+    request = build_context(state, environment.config.context, prompt, environment.tool_tokens)
+    measured = features(state, prompt, environment.tool_tokens)
+    messages = request.messages
     wire, manifest, contents = driver.requests.build(state, messages)
     started = ev.StepStarted(
-        step=action.step,
-        attempt=action.attempt,
-        request=manifest,
-        estimated_tokens=request_tokens(state, driver.config.system_prompt, run.environment.tool_tokens),
+        step=action.step, attempt=action.attempt, request=manifest, estimated_tokens=request.tokens
     )
     session.stage([started], contents=contents)
     for item in await session.flush():
@@ -92,6 +94,8 @@ async def take_step(driver: Driver, action: CallModel) -> AsyncGenerator[ev.Reco
     turn.calls = [driver.registry.corrected(call) for call in turn.calls]
     answer = turn.message(action.step, driver.wire_model.origin if driver.wire_model is not None else None, taken)
     usage = turn.end.usage
+    if usage is not None and usage.prompt_tokens is not None:
+        driver.calibrations.observe(measured_as(driver.model), measured, usage.prompt_tokens)
     cost = driver.price.cost(usage) if driver.price is not None and usage is not None else None
     ended = ev.StepEnd(step=action.step, outcome="message", usage=usage, cost=cost)
     session.stage([answer, ended], fact=True)
@@ -196,7 +200,10 @@ def _as_model_error(error: Exception) -> ModelError:
 
 def _failed(driver: Driver, action: CallModel, run: Run, error: ModelError, shown: bool) -> ev.ModelAttemptFailed:
     policy = driver.config.retry
-    learnt = error.remedy is not None and _learn(driver, error)
+    shorter = error.kind == "context_overflow" and not run.overflowed  # once a step, behind a compaction
+    if error.kind == "context_overflow":
+        driver.calibrations.overflow(measured_as(driver.model), int(run.estimated * OVERFLOWED))
+    learnt = shorter or (error.remedy is not None and _learn(driver, error))
     wait = 0.0 if learnt else delay(error, action.attempt, policy, random.random, run.waited)
     return ev.ModelAttemptFailed(
         step=action.step,
@@ -205,7 +212,7 @@ def _failed(driver: Driver, action: CallModel, run: Run, error: ModelError, show
         message=error.message + _told_wait(error, wait),
         wait=wait,
         status=error.status,
-        remedy=error.remedy if learnt else None,
+        remedy=(error.remedy or "compact_history") if learnt else None,
         shown=shown,
         retryable=error.retryable,
         retry_after=error.retry_after,

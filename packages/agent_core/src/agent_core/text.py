@@ -27,6 +27,10 @@ def without_notices(content: str) -> str:
     return content.partition(_EDITED)[0].removesuffix(REPEAT_NOTICE)
 
 
+CLIP_NOTICE = 100
+"""Characters, more than the notice of a clipping takes: clipping what is hardly longer would not make it shorter."""
+
+
 def clip(text: str, keep: int, more: str = "") -> str:
     """Head 2/3 and tail 1/3 of ``keep`` characters, with a notice between that states the true size, and ``more``."""
     if len(text) <= keep:

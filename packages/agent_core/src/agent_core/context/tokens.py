@@ -1,29 +1,21 @@
-"""Estimates how many tokens a text takes.
+"""Estimates how many tokens a text takes while nothing was reported yet.
 
-Invariant: an estimate depends on the text and the calibration alone, so a recorded decision can be made again. Before
-the first report of a model the estimate is on the high side: 1 token per CJK character, 1 per 3 other characters.
+Invariant: on the high side (see ``sizes.CONSERVATIVE``); whole tokens of a text never add up to fewer than those of the
+texts joined.
 """
 
 from __future__ import annotations
 
-import re
-
 from ..messages import Message
+from ..sizes import CONSERVATIVE, ceil_tokens, text_size
 
-PER_MESSAGE = 6
+PER_MESSAGE = int(CONSERVATIVE.message)
 """Tokens of the markup around a message, generously."""
-
-_WIDE = re.compile(
-    "[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
-)
 
 
 def estimate_text(text: str) -> int:
     """Tokens of a text."""
-    if text.isascii():
-        return -(-len(text) // 3)
-    wide = len(_WIDE.findall(text))
-    return wide - (-(len(text) - wide) // 3)
+    return ceil_tokens(CONSERVATIVE.tokens(text_size(text)))
 
 
 def estimate_message(message: Message) -> int:

@@ -41,16 +41,24 @@ class ScriptedModel:
     """Plays ``turns`` in order, one per call of ``stream_chat``; ``requests`` holds what it was asked.
 
     ``delay``: seconds before each delta. ``delta``: characters per text delta, None for a whole text at once.
+    ``language_model``: summaries are asked of it, too.
     """
 
     def __init__(
-        self, turns: Iterable[Turn] = (), *, name: str = "scripted", delay: float = 0.0, delta: int | None = None
+        self,
+        turns: Iterable[Turn] = (),
+        *,
+        name: str = "scripted",
+        delay: float = 0.0,
+        delta: int | None = None,
+        language_model: bool = False,
     ) -> None:
         self._name = name
         self._turns = list(turns)
         self._next = 0
         self._delay = delay
         self._delta = delta
+        self.language_model = language_model
         self.requests: list[Request] = []
 
     @property

@@ -203,8 +203,11 @@ class _Decider:
                 self._check_twin(item, event)
             case ev.ToolCallFinished() if self._is_fact(event):
                 self.pending = Expectation()
+            case ev.ContextCompacted(by=str()) | ev.SummaryFailed(by=str()):
+                self.pending = Expectation()  # a person's wish
             case (
                 ev.ContextCompacted()
+                | ev.SummaryFailed()
                 | ev.GuardTripped()
                 | ev.ApprovalRequested()
                 | ev.ToolCallStarted()

@@ -14,7 +14,7 @@ from .. import events as ev
 from ..answers import AnswerChecker, checked
 from ..asking import allowed_at_once, put
 from ..context.build import request_tokens
-from ..decide import CallModel, CheckAnswer, Finish, Note, SettleCalls, close_calls, next_action
+from ..decide import CallModel, CheckAnswer, Finish, Note, SettleCalls, Summarise, close_calls, next_action
 from ..opening import abandonment, ending
 from ..state import Run, State
 from ..tools.admission import DOUBT, Desk, admit
@@ -54,6 +54,8 @@ def expected(
             return _settled(state, run, call_ids, World(registry, items, place), now)
         case Note(events):
             return Expectation([*events])
+        case Summarise(from_seq, to_seq):
+            return Expectation([_summed(from_seq, to_seq, items[place].event)])
         case CheckAnswer():
             checker, recorded = checkers.get(run.environment.config.answer_check or ""), items[place].event
             if checker is not None:
@@ -64,6 +66,13 @@ def expected(
         case Finish(reason, message):
             return Expectation([ending(run, reason, message)])
     return Expectation()
+
+
+def _summed(from_seq: int, to_seq: int, recorded: ev.AnyEvent) -> ev.ContextCompacted | ev.SummaryFailed:
+    """What came of a summary is the world's; that this range was to be summarised is the runtime's."""
+    if isinstance(recorded, ev.SummaryFailed):
+        return ev.SummaryFailed(from_seq=from_seq, to_seq=to_seq, kind=recorded.kind, message=recorded.message)
+    return ev.ContextCompacted(kind="summarised", from_seq=from_seq, to_seq=to_seq)
 
 
 def left_behind(state: State, items: Sequence[ev.Recorded], place: int) -> Expectation:

@@ -47,6 +47,8 @@ def _essence(event: ev.AnyEvent, with_cost: bool) -> Any:
             return event.call_id, event.digest, event.decision, event.by, event.grant_id, event.channel
         case ev.ContextCompacted():
             return event.kind, event.from_seq, event.to_seq, event.keep
+        case ev.SummaryFailed():
+            return event.from_seq, event.to_seq
         case ev.LoopEnd():
             cost = event.cost if with_cost else None
             return event.reason, event.completed, event.steps, event.usage, cost
@@ -74,5 +76,7 @@ def _words(event: ev.AnyEvent) -> Any:
             return None if offer is None else offer.sentence
         case ev.LoopEnd():
             return event.message
+        case ev.ContextCompacted(kind="dropped"):
+            return event.pinned
         case _:
             return None

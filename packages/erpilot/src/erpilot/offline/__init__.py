@@ -25,6 +25,8 @@ class OfflineModel:
     """Answers without a language model. Costs nothing."""
 
     name = "offline"
+    language_model = False
+    """Nothing that could sum a conversation up is asked of it."""
 
     async def stream_chat(
         self, messages: Sequence[Message], tools: Sequence[ToolSchema] = (), **options: Any

@@ -1,0 +1,66 @@
+"""The facts that outlive what they were said in: the goal, what was done, what a summary found worth keeping.
+
+Invariant: pure. A fact that a model names is kept only if every figure in it stands in what it was made from; the list
+never takes more than its share of the budget, and the goal is the last to go.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from ..sizes import Rates, text_size
+from ..state import Entry, State
+from ..text import clip
+
+_GOAL = "The conversation began with: "
+_DONE = "Done: "
+_LONGEST = 240
+"""Characters of one fact."""
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+def pins_behind(
+    state: State, removed: Sequence[Entry], found: Iterable[str], most_tokens: float, rates: Rates
+) -> tuple[str, ...]:
+    """The pinned facts once ``removed`` is gone: those so far, what was done there, and those that were ``found``."""
+    facts = list(state.pinned)
+    if not any(fact.startswith(_GOAL) for fact in facts):
+        facts[:0] = [_line(_GOAL + (entry.message.content or "")) for entry in removed[:1]]
+    facts += done(state, removed)
+    facts += [_line(fact) for fact in found]
+    kept = list(dict.fromkeys(facts))
+    while len(kept) > 1 and rates.tokens(text_size("\n".join(kept), len(kept))) > most_tokens:
+        del kept[1]  # the oldest behind the goal
+    return tuple(kept)
+
+
+def done(state: State, entries: Iterable[Entry]) -> list[str]:
+    """A line for each change that these made: what was called with what, and what it gave (numbers of documents)."""
+    run = state.run
+    return [
+        _line(f"{_DONE}{call.call.name} {clip(call.call.arguments, 100)} -> {_opening(call.result.content or '')}")
+        for entry in entries
+        for call in entry.calls
+        if call.result is not None and call.attempts and call.status == "done"
+        if run is not None and run.rules(call.call.name).tier != "READ" and not call.failed
+    ]
+
+
+def checked(facts: Iterable[str], source: str) -> list[str]:
+    """The facts all of whose figures stand in ``source``."""
+    known = {_plain(figure) for figure in _FIGURE.findall(source)}
+    return [fact for fact in facts if all(_plain(figure) in known for figure in _FIGURE.findall(fact))]
+
+
+def _plain(figure: str) -> str:
+    return figure.replace(",", "").strip(".")
+
+
+def _opening(text: str) -> str:
+    return text if len(text) <= 120 else text[:120] + "…"
+
+
+def _line(fact: str) -> str:
+    flat = " ".join(fact.split())
+    return flat if len(flat) <= _LONGEST else flat[:_LONGEST] + "…"
