@@ -58,6 +58,10 @@ class Driver:
     checker: AnswerChecker | None = None
     gate: Gate = field(default_factory=Gate)
     lost: StoreError | None = None
+    leaving: bool = False
+    """The run is left as it is at the next durable point, for another process to go on with."""
+    asks_model: bool = False
+    """What goes on is a turn of the model, which can be asked again."""
 
     async def drive(self) -> AsyncGenerator[ev.Recorded]:
         """Yields everything the run does; ends when the run has ended."""
@@ -66,7 +70,9 @@ class Driver:
         try:
             while True:
                 try:
-                    match next_action(session.state, self.clock(), self.config.system_prompt):
+                    action = next_action(session.state, self.clock(), self.config.system_prompt)
+                    self.asks_model = isinstance(action, CallModel | Summarise)
+                    match Idle() if self.leaving else action:
                         case CallModel() as action:
                             async with aclosing(take_step(self, action)) as items:
                                 async for item in items:
@@ -108,6 +114,13 @@ class Driver:
         finally:
             heartbeat.cancel()
             await asyncio.wait({heartbeat})
+
+    def hand_over(self) -> None:
+        """Leaves the run open at the next durable point: at once while the model is waited for, else when the calls
+        that are running have ended."""
+        self.leaving = True
+        if self.asks_model:
+            self.gate.stop()
 
     async def whole_output(self, call_id: str) -> str | None:
         """The whole output of a call that the model saw only a part of."""

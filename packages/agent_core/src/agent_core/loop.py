@@ -181,6 +181,16 @@ class AgentLoop:
             driver.gate.stop()
         return done
 
+    def hand_over(self, session_id: str) -> bool:
+        """Leaves the run of a session that this loop drives open at its next durable point, so that another process
+        (or ``resume``) goes on with it: for a process that ends. Calls that are running are waited for; the model is
+        not. False when this loop does not drive it.
+        """
+        driver = self._drivers.get(session_id)
+        if driver is not None:
+            driver.hand_over()
+        return driver is not None
+
     async def queue(
         self,
         session_id: str,
