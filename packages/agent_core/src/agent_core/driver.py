@@ -115,11 +115,11 @@ class Driver:
             heartbeat.cancel()
             await asyncio.wait({heartbeat})
 
-    def hand_over(self) -> None:
+    def hand_over(self, at_once: bool = False) -> None:
         """Leaves the run open at the next durable point: at once while the model is waited for, else when the calls
         that are running have ended."""
         self.leaving = True
-        if self.asks_model:
+        if at_once or self.asks_model:
             self.gate.stop()
 
     async def whole_output(self, call_id: str) -> str | None:

@@ -181,15 +181,13 @@ class AgentLoop:
             driver.gate.stop()
         return done
 
-    def hand_over(self, session_id: str) -> bool:
+    def hand_over(self, session_id: str, *, at_once: bool = False) -> None:
         """Leaves the run of a session that this loop drives open at its next durable point, so that another process
-        (or ``resume``) goes on with it: for a process that ends. Calls that are running are waited for; the model is
-        not. False when this loop does not drive it.
+        (or ``resume``) goes on with it: for a process that ends. Calls that are running are waited for, unless it has
+        to be ``at_once``; the model is not. Harmless when this loop does not drive it.
         """
-        driver = self._drivers.get(session_id)
-        if driver is not None:
-            driver.hand_over()
-        return driver is not None
+        if (driver := self._drivers.get(session_id)) is not None:
+            driver.hand_over(at_once)
 
     async def queue(
         self,
