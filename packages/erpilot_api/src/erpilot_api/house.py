@@ -59,7 +59,12 @@ class House:
         """Begins to serve."""
 
     async def close(self) -> None:
-        """Ends the streams and the runs."""
+        """Ends the streams, and hands the runs over."""
+        self.close_streams()
+        await self.runs.leave(0.0)
+
+    def close_streams(self) -> None:
+        """Ends every stream, without ``done``."""
         self.runs.closing = True
         for stream in tuple(self.streams):
             stream.close()

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
+from typing import Any
 
 from agent_core import events as ev
 from agent_core.errors import Busy, StoreError
@@ -24,9 +25,9 @@ _log = logging.getLogger(__name__)
 class Drive:
     """One task. ``began``: the session it is in, once its first event is stored; or what it met before that."""
 
-    def __init__(self) -> None:
+    def __init__(self, loop: AgentLoop) -> None:
+        self.loop = loop
         self.began: asyncio.Future[Channel | None] = asyncio.get_running_loop().create_future()
-        self.task: asyncio.Task[None] | None = None
         self.again = False
         """Something was decided meanwhile: look once more when it has ended."""
 
@@ -53,7 +54,9 @@ class Runs:
         """Whether a run of the session is going on here."""
         return session_id in self._drives
 
-    async def start(self, stream: AsyncGenerator[ev.Recorded], session_id: str | None) -> Channel | None:
+    async def start(
+        self, loop: AgentLoop, stream: AsyncGenerator[ev.Recorded], session_id: str | None
+    ) -> Channel | None:
         """Drives ``stream`` in a task and returns once its first event is stored; None when it had nothing to do.
         Raises what it met before that.
         """
@@ -61,15 +64,13 @@ class Runs:
             raise Trouble("closing")
         if len(self._tasks) >= self._most:
             raise Trouble("too-many", "Too many runs are going on.", headers={"retry-after": "5"})
-        drive = Drive()
+        drive = Drive(loop)
         if session_id is not None:
             if session_id in self._drives:
                 await stream.aclose()
                 raise Busy(session_id, "this server")
             self._begin(drive, session_id)
-        drive.task = asyncio.create_task(self._drive(drive, stream, session_id))
-        self._tasks.add(drive.task)
-        drive.task.add_done_callback(self._tasks.discard)
+        self._spawn(self._drive(drive, stream, session_id))
         return await asyncio.shield(drive.began)
 
     def take_up(self, loop: AgentLoop, session_id: str, by: str) -> None:
@@ -79,9 +80,22 @@ class Runs:
         if (drive := self._drives.get(session_id)) is not None:
             drive.again = True
             return
-        task = asyncio.create_task(self._resume(loop, session_id, by))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._spawn(self._resume(loop, session_id, by))
+
+    async def leave(self, grace: float, impatient: Callable[[], bool] = lambda: False) -> None:
+        """Takes no new run, and leaves those that are going on at a durable point, for whoever takes them up. Calls
+        that are running have ``grace`` seconds to end, unless somebody is ``impatient``.
+        """
+        self.closing = True
+        until = asyncio.get_running_loop().time() + grace
+        while self._tasks and not impatient() and (left := until - asyncio.get_running_loop().time()) > 0:
+            for session_id, drive in list(self._drives.items()):
+                drive.loop.hand_over(session_id)
+            await asyncio.wait(self._tasks, timeout=min(left, 0.1))
+        for session_id, drive in list(self._drives.items()):
+            drive.loop.hand_over(session_id, at_once=True)
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=5.0)
 
     def told(self, session_id: str, head: int) -> None:
         """Somebody appended outside a run: readers look at the log."""
@@ -93,7 +107,7 @@ class Runs:
     async def _resume(self, loop: AgentLoop, session_id: str, by: str) -> None:
         again = True
         while again and not self.closing and session_id not in self._drives:
-            drive = Drive()
+            drive = Drive(loop)
             self._begin(drive, session_id)
             await self._drive(drive, loop.resume(session_id, by=by), session_id)
             if not drive.began.cancelled() and isinstance(error := drive.began.exception(), Busy):
@@ -127,6 +141,11 @@ class Runs:
             if channel is not None:
                 channel.driven = False
                 channel.wake()
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _begin(self, drive: Drive, session_id: str) -> Channel:
         channel = self.channel(session_id)

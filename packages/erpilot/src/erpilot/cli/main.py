@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from .extensions import extensions
 from .language import language
 from .parser import build_parser
 from .problems import INTERRUPTED, USAGE, Problem, explain
@@ -67,7 +68,8 @@ def _run(arguments: list[str]) -> int:
     terminal = open_terminal()
     verbose = False
     try:
-        parser = build_parser(lang, terminal.line)
+        brought = extensions(arguments, COMMANDS)
+        parser = build_parser(lang, terminal.line, brought)
         if not arguments:
             parser.print_help()
             return USAGE
@@ -77,6 +79,8 @@ def _run(arguments: list[str]) -> int:
         from .desk import Desk
 
         desk = Desk(terminal, lang, parsed, os.environ)
+        if parsed.command in brought:
+            return brought[parsed.command].run(desk, parsed)
         module = importlib.import_module(f".{COMMANDS[parsed.command]}", __package__)
         return int(getattr(module, parsed.command.replace("-", "_"))(desk, parsed))
     except SystemExit as stop:  # help and version end this way

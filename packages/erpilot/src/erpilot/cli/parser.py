@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, Protocol
 
+from .extensions import Extension
 from .help_texts import COMPLAINTS, HELP
 from .language import Lang
 from .problems import USAGE, Problem
 
 
-def build_parser(lang: Lang, show: Any = print) -> Parser:
-    """The parser; ``show`` gets the help when it is asked for."""
+def build_parser(lang: Lang, show: Any = print, brought: Mapping[str, Extension] | None = None) -> Parser:
+    """The parser; ``show`` gets the help when it is asked for. ``brought``: commands of packages above."""
     say = _Sayer(lang)
     parser = Parser(say, show, prog="erpilot", description=say("program"), epilog=say("program_examples"))
     parser.add_argument("--version", action="store_true", default=argparse.SUPPRESS, help=say("opt_version"))
@@ -42,6 +43,8 @@ def build_parser(lang: Lang, show: Any = print) -> Parser:
     _add_keeping(command, group, say)
     _add_setup(command("setup"), say)
     command("doctor").add_argument("--no-test", action="store_true", help=say("opt_no_test"))
+    for name, extension in (brought or {}).items():
+        extension.arguments(command(name), say)
     return parser
 
 

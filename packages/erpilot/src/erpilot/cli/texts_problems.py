@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 PROBLEMS: dict[str, tuple[str, str]] = {
+    "needs_extra": (
+        "erpilot {command} comes with an extra: pip install 'erpilot[{extra}]'",
+        "erpilot {command} 需要另装一部分：pip install 'erpilot[{extra}]'",
+    ),
     # --- what went wrong ---
     "unexpected": (
         "Unexpected error ({kind}): {why}. Run it again with --verbose to see the details.",

@@ -50,9 +50,13 @@ class Bench:
 
     def today(self) -> tuple[Frozen, ...]:
         """The shop's day, to be frozen into a message."""
-        now = self.shop.now()
-        zone = self.shop.company.zone
-        return (Frozen(kind="today", text=f"{now:%Y-%m-%d}, {_WEEKDAYS[now.weekday()]}, {zone}"),)
+        return today_of(self.shop)
+
+
+def today_of(shop: EmbeddedShop) -> tuple[Frozen, ...]:
+    """The shop's day, to be frozen into a message."""
+    now = shop.now()
+    return (Frozen(kind="today", text=f"{now:%Y-%m-%d}, {_WEEKDAYS[now.weekday()]}, {shop.company.zone}"),)
 
 
 @asynccontextmanager

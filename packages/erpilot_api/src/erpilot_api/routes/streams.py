@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Query
@@ -58,7 +59,7 @@ async def say(house: TheHouse, user: Asker, said: Annotated[Say, Depends(body(Sa
             return await _again(house, user, *known, said)
         loop, session_id = _loop_for(house, card, said)
         try:
-            channel = await house.runs.start(_run(house, loop, user, session_id, said), session_id)
+            channel = await house.runs.start(loop, _run(house, loop, user, session_id, said), session_id)
         except Busy:
             known = await _said_before(house, user, card, said)
             if known is None:
@@ -100,7 +101,7 @@ async def events(
     return EventStream(reader, card.seq, house.streams)
 
 
-def _run(house: House, loop: AgentLoop, user: User, session_id: str | None, said: Say):  # type: ignore[no-untyped-def]
+def _run(house: House, loop: AgentLoop, user: User, session_id: str | None, said: Say) -> AsyncGenerator[ev.Recorded]:
     return loop.run(
         said.message,
         session_id,
@@ -149,7 +150,7 @@ async def _again(house: House, user: User, card: Card, seq: int, said: Say) -> R
     """The answer to a message that was said before: its run from its first event on, gone on with if it was cut."""
     loop = house.loop_of(card.profile)
     if not house.runs.is_driven(card.session_id):
-        await house.runs.start(_run(house, loop, user, card.session_id, said), card.session_id)
+        await house.runs.start(loop, _run(house, loop, user, card.session_id, said), card.session_id)
     channel = house.runs.channel(card.session_id)
     reader = Reader(house.store, channel, max(0, seq - 1), one_run=True, repeated=True)
     return EventStream(reader, max(card.seq, channel.head), house.streams)
