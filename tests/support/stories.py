@@ -272,6 +272,7 @@ def _turns() -> list[Any]:
         said("once more"),
         answer("better", step=1),
         ended(),
+        ev.SessionLabelled(by="boss", title="the shelves", archived=True),
         ev.SessionStarted(owner="boss", parent=ev.Parent("elsewhere", 14), salt="other"),
         said("in the fork"),
         answer("yes"),

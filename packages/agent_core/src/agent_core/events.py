@@ -284,6 +284,14 @@ class RolledBack(Event, frozen=True):
     reason: str | None = None
 
 
+class SessionLabelled(Event, frozen=True):
+    """What a session is called, and whether it is put away; None where that stays as it was."""
+
+    by: str
+    title: str | None = None
+    archived: bool | None = None
+
+
 class RunInterrupted(Event, frozen=True):
     """Somebody stopped the run."""
 
@@ -325,6 +333,7 @@ DurableEvent = (
     | SummaryFailed
     | AnswerChecked
     | RolledBack
+    | SessionLabelled
     | RunInterrupted
     | LoopEnd
 )

@@ -181,6 +181,13 @@ class AgentLoop:
             driver.gate.stop()
         return done
 
+    async def label(
+        self, session_id: str, *, by: str = "user", title: str | None = None, archived: bool | None = None
+    ) -> list[ev.Recorded]:
+        """Names a session, or puts it away; what is None stays. For lists: no decision depends on it."""
+        labelled = self._masker.value(ev.SessionLabelled(by=by, title=title, archived=archived))
+        return await self._command(session_id, lambda _: [labelled])
+
     def hand_over(self, session_id: str, *, at_once: bool = False) -> None:
         """Leaves the run of a session that this loop drives open at its next durable point, so that another process
         (or ``resume``) goes on with it: for a process that ends. Calls that are running are waited for, unless it has
