@@ -247,7 +247,7 @@ export interface Entered {
 }
 
 /** Every event; `type` tells them apart. A reader leaves alone what it does not know. */
-export type Event = SessionStarted | RunStarted | UserMessage | MessageQueued | StepStarted | ModelAttemptFailed | AssistantMessage | StepEnd | ApprovalRequested | ApprovalDecided | TrustGranted | TrustRevoked | ToolCallStarted | ToolCallFinished | OutcomeResolved | GuardTripped | ContextCompacted | SummaryFailed | AnswerChecked | RolledBack | RunInterrupted | LoopEnd | TextDelta | ReasoningDelta | TextWithdrawn | ToolProgress | UnknownEvent;
+export type Event = SessionStarted | RunStarted | UserMessage | MessageQueued | StepStarted | ModelAttemptFailed | AssistantMessage | StepEnd | ApprovalRequested | ApprovalDecided | TrustGranted | TrustRevoked | ToolCallStarted | ToolCallFinished | OutcomeResolved | GuardTripped | ContextCompacted | SummaryFailed | AnswerChecked | RolledBack | SessionLabelled | RunInterrupted | LoopEnd | TextDelta | ReasoningDelta | TextWithdrawn | ToolProgress | UnknownEvent;
 
 /** Why a call has no result, for whoever can act on it. */
 export interface Fault {
@@ -630,6 +630,15 @@ export interface Session {
 export interface SessionChange {
   title?: string | null;
   archived?: boolean | null;
+}
+
+/** What a session is called, and whether it is put away; None where that stays as it was. */
+export interface SessionLabelled {
+  type: "SessionLabelled";
+  by: string;
+  title: string | null;
+  archived: boolean | null;
+  v: number;
 }
 
 /** `next`: to be given as `before` for the rest; null at the end. */
