@@ -4,8 +4,8 @@ A case never leans on data that were there before. It asks its world for new pro
 names and codes that no other case uses), so that many cases share one shop, also one on a remote server. What a case
 writes, it writes through ``world.backend``; only what has to be there first comes from the world's own means.
 
-To plug an ERP in: write a ``World`` for it, a session fixture ``NAME_world`` that gives an ``OpenWorld`` (what is shared,
-such as a server, belongs to that fixture), and add NAME to the fixture ``world`` in the suite's conftest.
+To plug an ERP in: write a ``World`` for it, a session fixture ``NAME_world`` that gives an ``OpenWorld`` (what is
+shared, such as a server, belongs to that fixture), and add NAME to the fixture ``world`` in the suite's conftest.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from .rights import Right
 from .values import ZERO, Money
 from .verbs.reading import Account
 
-Code = Literal["expired", "price_changed", "short", "credit", "overdue"]
+Code = Literal["discount", "below_cost", "expired", "price_changed", "short", "credit", "overdue"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +67,12 @@ def shortages(lines: Sequence[Line], levels: Mapping[str, Sequence[StockLevel]],
 
 
 def credit(account: Account, total: Money) -> list[Concern]:
-    """A limit that the order would pass, and debt that is overdue. Without terms nothing is sold on credit, so neither
-    is asked about.
+    """A limit that the order would pass, which stops it; debt that is overdue, which is said. Without terms nothing
+    is sold on credit, so no limit is asked about.
     """
     found = []
     after = account.used + total
-    if account.limit is not None and after.amount > account.limit.amount:
+    if account.customer.terms and account.limit is not None and after.amount > account.limit.amount:
         values = {
             "limit": f"{account.limit.amount} {account.limit.currency}",
             "used": f"{account.used.amount} {account.used.currency}",
@@ -82,5 +82,5 @@ def credit(account: Account, total: Money) -> list[Concern]:
         found.append(Concern("credit", values, token="credit", right="credit_over"))
     if account.overdue.amount > 0:
         values = {"overdue": f"{account.overdue.amount} {account.overdue.currency}", "since": str(account.oldest_due)}
-        found.append(Concern("overdue", values, token="overdue", right="credit_over"))
+        found.append(Concern("overdue", values))
     return found

@@ -12,8 +12,8 @@ from datetime import date
 from decimal import ROUND_CEILING, Decimal
 
 from .catalogue import Product, Unit
-from .documents import Customer, Totals, add_up
-from .errors import Refused
+from .documents import Customer, Line, PriceOrigin, Totals, add_up
+from .errors import Invalid, Refused
 from .values import ZERO, Money, Quantity, rounded
 
 HUNDRED = Decimal(100)
@@ -72,6 +72,9 @@ class PricedLine:
     amount: Money
     tax: Money
     valid_until: date
+    origin: PriceOrigin = "rule"
+    rule_price: Decimal = ZERO
+    """What the list says, also where a price was typed by hand."""
 
     @property
     def below_minimum(self) -> bool:
@@ -94,6 +97,10 @@ class Quote:
         pairs = [(line.amount, line.tax) for line in self.lines]
         return add_up(pairs, self.price_list.currency, tax_included=self.price_list.tax_included)
 
+    def net(self, line: PricedLine) -> Money:
+        """A line without tax."""
+        return line.amount - line.tax if self.price_list.tax_included else line.amount
+
     @property
     def valid_until(self) -> date:
         """The day the first of the prices ends."""
@@ -109,6 +116,34 @@ def line_amounts(
     return amount, Money(base / (1 + tax_rate) if tax_included else base, currency)
 
 
+def share(amount: Money, part: Decimal, whole: Decimal) -> Money:
+    """The part of an amount that falls on ``part`` of ``whole``. Differences of growing shares add up to the amount."""
+    return Money(amount.amount * part / whole, amount.currency)
+
+
+def with_tax(line: Line, *, tax_included: bool) -> Money:
+    """What the whole line costs, tax included."""
+    return line.amount if tax_included else line.amount + line.tax
+
+
+@dataclass(frozen=True, slots=True)
+class LineFigures:
+    """What of a line counts as sold: not what was cancelled. ``sold`` in base units; ``gross`` with tax, ``net``
+    without.
+    """
+
+    sold: Decimal
+    gross: Money
+    net: Money
+
+
+def figures(line: Line, *, tax_included: bool) -> LineFigures:
+    """Of the line as it is now."""
+    kept = line.ordered - line.cancelled
+    gross = share(with_tax(line, tax_included=tax_included), kept, line.ordered)
+    return LineFigures(kept * line.factor, gross, gross - share(line.tax, kept, line.ordered))
+
+
 def price_line(
     product: Product,
     quantity: Quantity,
@@ -117,9 +152,10 @@ def price_line(
     list_price: Decimal,
     on: date,
     discount: Decimal = Decimal(0),
+    by_hand: Decimal | None = None,
 ) -> PricedLine:
-    """Prices ``quantity`` on a day. ``list_price`` per base unit, in the list's currency. Raises ``Refused`` without
-    a price.
+    """Prices ``quantity`` on a day. ``list_price`` per base unit, in the list's currency; ``by_hand``: typed, per unit
+    as asked, instead of the list's. Raises ``Refused`` without a price.
     """
     unit = product.unit(quantity.unit)
     base = product.to_base(quantity)
@@ -132,7 +168,8 @@ def price_line(
         )
     tier = reached[-1]
     further = next((t for t in valid if t.from_qty > base.value and t.price < tier.price), None)
-    unit_price = rounded(tier.price * unit.factor, price_list.currency)
+    by_rule = rounded(tier.price * unit.factor, price_list.currency)
+    unit_price = by_rule if by_hand is None else _typed(by_hand, price_list.currency)
     tax_rate = product.tax_rate if price_list.taxed else ZERO
     amount, tax = line_amounts(
         quantity.value, unit_price, discount, tax_rate, price_list.currency, tax_included=price_list.tax_included
@@ -153,7 +190,15 @@ def price_line(
         amount=amount,
         tax=tax,
         valid_until=tier.valid_until,
+        origin="rule" if by_hand is None else "manual",
+        rule_price=by_rule,
     )
+
+
+def _typed(price: Decimal, currency: str) -> Decimal:
+    if not price.is_finite() or price < 0 or price != rounded(price, currency):
+        raise Invalid(f"A price of {price} {currency} cannot be.", hint=f"{currency} has whole smallest units only.")
+    return rounded(price, currency)
 
 
 def _next_tier(tier: PriceTier, unit: Unit, currency: str) -> NextTier:

@@ -32,7 +32,7 @@ RIGHTS: tuple[Right, ...] = get_args(Right)
 MEANINGS: dict[Right, str] = {
     "sell": "make and change quotations and orders",
     "discount_over": "sell past the discount limit or below cost",
-    "credit_over": "sell past a customer's credit limit or against overdue debt",
+    "credit_over": "sell past a customer's credit limit",
     "stock": "deliver, move and count stock, take goods back",
     "buy": "make purchase orders",
     "money": "record payments and refunds",

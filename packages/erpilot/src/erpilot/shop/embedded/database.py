@@ -46,6 +46,18 @@ class Database:
             await asyncio.wait([running])
             raise
 
+    def look(self, query: str, values: tuple[str, ...]) -> tuple[str, ...] | None:
+        """The first row of a small query, at once, on a connection of its own."""
+        try:
+            connection = connect(self.path)
+            try:
+                row: tuple[str, ...] | None = connection.execute(query, values).fetchone()
+                return row
+            finally:
+                connection.close()
+        except sqlite3.DatabaseError as error:
+            raise explained(error, self.path) from None
+
     def close(self) -> None:
         """Ends the threads and closes the file."""
         self._threads.shutdown(wait=True)

@@ -16,7 +16,7 @@ from ..documents import Delivery, Kind, Line, Order, OrderHead, Payment
 from ..errors import NotFound
 from ..numbering import ORDER_OF_KINDS, NumberAsked, read_number
 from ..values import Money
-from . import products
+from . import invoices, products
 from .schema import quantity
 
 _HEAD = (
@@ -24,6 +24,10 @@ _HEAD = (
     "d.version"
 )
 _FROM = "FROM document d JOIN party p ON p.id = d.party_id"
+_OPEN = (
+    "EXISTS (SELECT 1 FROM line l JOIN product g ON g.id = l.product_id "
+    "WHERE l.document_id = d.id AND g.stocked AND l.ordered > l.delivered + l.cancelled)"
+)
 
 
 def _day(text: str | None) -> date | None:
@@ -46,9 +50,13 @@ def _head(row: Sequence[Any]) -> OrderHead:
     )
 
 
-def page(connection: sqlite3.Connection, which: OrderFilter, limit: int, offset: int) -> OrderPage:
-    """The newest that match, and what all of them come to."""
+def page(
+    connection: sqlite3.Connection, which: OrderFilter, limit: int, offset: int, *, purchases: bool = True
+) -> OrderPage:
+    """The newest that match, and what all of them come to; without ``purchases`` those neither listed nor counted."""
     where, values = _where(connection, which)
+    if not purchases:
+        where += " AND d.kind <> 'purchase'"
     sums = connection.execute(
         f"SELECT d.currency, count(*), sum(d.total) FROM document d WHERE {where} "
         "GROUP BY d.currency ORDER BY d.currency",
@@ -85,16 +93,37 @@ def _where(connection: sqlite3.Connection, which: OrderFilter) -> tuple[str, lis
         add("d.date <= ?", which.date_to.isoformat())
     if which.promised_before:
         add("d.promised <= ? AND d.state IN ('confirmed', 'in_progress')", which.promised_before.isoformat())
-        add(
-            "EXISTS (SELECT 1 FROM line l WHERE l.document_id = d.id AND l.ordered > l.delivered + l.cancelled)",
-        )
+        add(_OPEN)
     if which.sku:
         (row,) = products.rows_of(connection, [which.sku]).values()
         add("d.id IN (SELECT document_id FROM line WHERE product_id = ?)", row)
+    if which.warehouse:
+        add("d.warehouse = ?", which.warehouse)
+    if which.source:
+        add("d.source = ?", which.source)
+    if which.open_only or which.partly_delivered:
+        add("d.kind IN ('sale', 'purchase') AND d.state IN ('confirmed', 'in_progress')")
+        add(_OPEN)
+    if which.partly_delivered:
+        add("EXISTS (SELECT 1 FROM line l WHERE l.document_id = d.id AND l.delivered > 0)")
     if which.text and which.text.strip():
         escaped = which.text.strip().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         add("(d.number LIKE ? ESCAPE '\\' OR d.note LIKE ? ESCAPE '\\')", f"%{escaped}%", f"%{escaped}%")
     return " AND ".join(parts), values
+
+
+def row_of(connection: sqlite3.Connection, number: str) -> int:
+    """The row of the document with exactly that number. Raises ``NotFound``."""
+    row = connection.execute("SELECT id FROM document WHERE number = ?", (number,)).fetchone()
+    if not row:
+        raise NotFound(f"There is no document {number[:40]!r}.")
+    found: int = row[0]
+    return found
+
+
+def by_number(connection: sqlite3.Connection, number: str) -> Order:
+    """The document with exactly that number. Raises ``NotFound``."""
+    return by_row(connection, row_of(connection, number))
 
 
 def get(connection: sqlite3.Connection, written: str, kind: Kind | None) -> Order:
@@ -149,11 +178,12 @@ def by_row(connection: sqlite3.Connection, row: int, others: tuple[str, ...] = (
         warehouse=head[13],
         lines=_lines(connection, row, head[10]),
         deliveries=_deliveries(connection, row),
-        payments=_payments(connection, row, head[10]),
+        payments=_payments(connection, row, head[0], head[1], head[10]),
         valid_until=_day(head[14]),
         source=head[15],
         note=head[16],
         other_matches=others,
+        invoices=invoices.of_document(connection, row),
     )
 
 
@@ -211,8 +241,28 @@ def _deliveries(connection: sqlite3.Connection, row: int) -> tuple[Delivery, ...
     return tuple(found)
 
 
-def _payments(connection: sqlite3.Connection, row: int, currency: str) -> tuple[Payment, ...]:
-    rows = connection.execute(
-        "SELECT number, date, method, amount FROM payment WHERE document_id = ? ORDER BY date, number", (row,)
-    )
-    return tuple(Payment(n, date.fromisoformat(d), m, Money.from_minor(a, currency)) for n, d, m, a in rows)
+_PAYMENTS = """
+SELECT p.number, p.date, p.method, p.direction,
+  (SELECT coalesce(sum(s.amount), 0) FROM settlement s JOIN invoice i ON i.id = s.invoice_id
+    WHERE s.payment = p.number AND i.document_id = :row) AS applied,
+  CASE WHEN p.document_id = :row THEN p.amount -
+    (SELECT coalesce(sum(s.amount), 0) FROM settlement s WHERE s.payment = p.number) ELSE 0 END AS rest,
+  p.amount
+FROM payment p
+WHERE p.document_id IN (SELECT :row UNION SELECT id FROM document WHERE source = :number AND kind = 'return')
+  OR p.number IN (SELECT s.payment FROM settlement s JOIN invoice i ON i.id = s.invoice_id WHERE i.document_id = :row)
+ORDER BY p.date, p.number
+"""
+
+
+def _payments(connection: sqlite3.Connection, row: int, number: str, kind: Kind, currency: str) -> tuple[Payment, ...]:
+    """What was paid for the document, and what of it was paid back (also through its returns)."""
+    found = []
+    for paid, day, method, direction, applied, rest, amount in connection.execute(
+        _PAYMENTS, {"row": row, "number": number}
+    ):
+        back = direction == "out" and kind != "purchase"
+        minor = -amount if back else applied + rest
+        if minor:
+            found.append(Payment(paid, date.fromisoformat(day), method, Money.from_minor(minor, currency)))
+    return tuple(found)

@@ -69,5 +69,6 @@ def quote(
         base = tiers if not same or chosen is known[0] else tiers_of(connection, row, known[0].code)
         usual = [t for t in base if t.valid_from <= on <= t.valid_until]
         list_price = min(usual, key=lambda t: t.from_qty).price if usual else goods[row].list_price
-        priced.append(price_line(goods[row], line.quantity, tiers, chosen, list_price, on, discount))
+        off = discount if line.discount is None else line.discount
+        priced.append(price_line(goods[row], line.quantity, tiers, chosen, list_price, on, off, line.unit_price))
     return Quote(customer, chosen, tuple(priced), on)

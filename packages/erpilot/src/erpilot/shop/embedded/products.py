@@ -17,12 +17,13 @@ from ..backend import Found, Hit
 from ..catalogue import Arrival, Product, StockLevel, Unit, Warehouse
 from ..errors import NotFound
 from ..matching import Candidate, decided, fold, rank, squeezed
+from ..values import ZERO
 from .schema import quantity
 from .search import propose
 
 _COLUMNS = (
     "p.id, p.sku, p.name, p.specification, p.category, p.tax_rate, p.list_price, p.currency, p.min_order, p.cost, "
-    "p.active, p.aliases, p.version"
+    "p.active, p.aliases, p.version, p.stocked"
 )
 _BARCODE = re.compile(r"\d{8}|\d{12,14}")
 
@@ -55,6 +56,7 @@ def load(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, Produc
             active=bool(row[10]),
             aliases=tuple(json.loads(row[11])),
             version=str(row[12]),
+            stocked=bool(row[13]),
         )
         for row in rows
     }
@@ -207,6 +209,7 @@ def stock(
     ):
         arrival = Arrival(quantity(is_open) * Decimal(factor), date.fromisoformat(promised), number, state != "quoted")
         coming.setdefault((row, place), []).append(arrival)
+    waiting = _waiting(connection, ids)
     return {
         sku: tuple(
             StockLevel(
@@ -215,6 +218,7 @@ def stock(
                 quantity(hand.get((row, place.code), 0)),
                 quantity(held.get((row, place.code), 0)),
                 tuple(coming.get((row, place.code), ())),
+                waiting.get((row, place.code), ZERO),
             )
             for place in places
         )
@@ -225,3 +229,20 @@ def stock(
 def _by_place(connection: sqlite3.Connection, select: str, ids: Sequence[int]) -> dict[tuple[int, str], int]:
     rows = connection.execute(f"{select} GROUP BY product_id, warehouse", ids)
     return {(row, place): total for row, place, total in rows}
+
+
+def _waiting(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[tuple[int, str], Decimal]:
+    """Owed on confirmed sales without stock held for it, by product and warehouse, in base units."""
+    found: dict[tuple[int, str], Decimal] = {}
+    for row, place, is_open, factor, held in connection.execute(
+        "SELECT l.product_id, d.warehouse, l.ordered - l.delivered - l.cancelled, l.factor, coalesce(r.qty, 0) "
+        "FROM document d JOIN line l ON l.document_id = d.id "
+        "LEFT JOIN reservation r ON r.document_id = l.document_id AND r.line = l.line "
+        "WHERE d.kind = 'sale' AND d.state IN ('confirmed', 'in_progress') "
+        f"AND l.product_id IN ({', '.join('?' * len(ids))}) AND l.ordered > l.delivered + l.cancelled",
+        ids,
+    ):
+        missing = quantity(is_open) * Decimal(factor) - quantity(held)
+        if missing > 0:
+            found[row, place] = found.get((row, place), ZERO) + missing
+    return found

@@ -16,8 +16,21 @@ PROPOSED = 80
 
 def index(connection: sqlite3.Connection, kind: str, ref: str, texts: Iterable[str]) -> None:
     """Makes a record findable by its texts."""
+    index_many(connection, kind, [(ref, texts)])
+
+
+def index_many(connection: sqlite3.Connection, kind: str, records: Iterable[tuple[str, Iterable[str]]]) -> None:
+    """Makes many records findable, each by its texts."""
+    rows = (
+        (kind, gram, ref) for ref, texts in records for gram in sorted({gram for text in texts for gram in grams(text)})
+    )
+    connection.executemany("INSERT OR IGNORE INTO gram VALUES (?, ?, ?)", rows)
+
+
+def forget(connection: sqlite3.Connection, kind: str, ref: str, texts: Iterable[str]) -> None:
+    """Takes a record out that was indexed with these texts."""
     found = {gram for text in texts for gram in grams(text)}
-    connection.executemany("INSERT OR IGNORE INTO gram VALUES (?, ?, ?)", [(kind, gram, ref) for gram in sorted(found)])
+    connection.executemany("DELETE FROM gram WHERE kind = ? AND gram = ? AND ref = ?", [(kind, g, ref) for g in found])
 
 
 def propose(connection: sqlite3.Connection, kind: str, text: str) -> list[str]:

@@ -1,41 +1,41 @@
 """The embedded shop as an ``ErpBackend``: verbs in, transactions on the file out.
 
 Invariant: constructing it leaves a whole, seeded shop on disk or raises ``DamagedShop`` or ``Unavailable``; it owns
-no state but the file.
+no state but the file. A right is asked for before the file is.
 """
 
 from __future__ import annotations
 
+import copy
+import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import date, datetime
-from decimal import Decimal
 from pathlib import Path
 
-from ..backend import (
-    ErpBackend,
-    Found,
-    LineWanted,
-    OrderFilter,
-    OrderPage,
-    QuotationDraft,
-    Whoami,
-    Write,
-    Written,
-    offered,
-)
-from ..catalogue import Product, StockLevel
-from ..documents import Customer, Kind, Order
-from ..pricing import PriceList, Quote
-from ..rights import RIGHTS
+from ..backend import Capability, ErpBackend, Whoami, Write, Written, offered
+from ..errors import Invalid, Unauthenticated
+from ..rights import ROLES, Role, rights_of
 from ..seed.build import ensure_shop
 from ..values import Company, zone_of
-from . import orders, parties, prices, products, quotations, schema
+from . import effects, schema, undoing
 from .database import Database, connect, explained
+from .desks import EmbeddedBuying, EmbeddedControl, EmbeddedMoney, EmbeddedSelling, EmbeddedWarehouse
+from .reads import EmbeddedReading
+from .reports import EmbeddedReporting
 
 
-class EmbeddedShop(ErpBackend):
-    """A shop in the SQLite file ``path``, which is made and filled on first use.
+class EmbeddedShop(
+    EmbeddedReading,
+    EmbeddedSelling,
+    EmbeddedWarehouse,
+    EmbeddedBuying,
+    EmbeddedMoney,
+    EmbeddedReporting,
+    EmbeddedControl,
+    ErpBackend,
+):
+    """A shop in the SQLite file ``path``, which is made and filled on first use, as ``user`` sees it.
 
     ``today``: the shop's day. The example data are dated around one day, kept in the file, and the shop lives on it;
     another day given here moves the clock, not the data. The time of day is the real one.
@@ -55,82 +55,54 @@ class EmbeddedShop(ErpBackend):
         except sqlite3.DatabaseError as error:
             raise explained(error, path) from None
         self.company = Company(facts["company"], facts["zone"], facts["currency"])
-        self._user = user
         self._today = today or date.fromisoformat(facts["today"])
         self._zone = zone_of(self.company.zone)
         self._database = Database(path)
+        self._user, self._rights = user, rights_of(self._roles_of(user))
+
+    def acting_as(self, user: str, roles: Iterable[Role] | None = None) -> EmbeddedShop:
+        """The same shop as another person sees it; closing either closes both. ``roles`` None: those that the shop has
+        for them. Raises ``Unauthenticated`` for somebody who does not work here.
+        """
+        other = copy.copy(self)
+        other._user = user
+        other._rights = rights_of(self._roles_of(user) if roles is None else roles)
+        return other
+
+    def _roles_of(self, user: str) -> tuple[Role, ...]:
+        row = self._database.look("SELECT roles FROM person WHERE name = ?", (user,))
+        if row is None:
+            raise Unauthenticated(f"{user!r} does not work in this shop.")
+        roles = json.loads(row[0])
+        unknown = [role for role in roles if role not in ROLES]
+        if unknown:
+            raise Invalid(f"{user!r} has a role that is not known: {unknown[0]!r}.")
+        return tuple(roles)
 
     async def whoami(self) -> Whoami:
-        """The person, the company and what this backend can do."""
-        return Whoami(
-            self._user,
-            self.company,
-            self.kind,
-            offered(EmbeddedShop),
-            frozenset(RIGHTS),
-        )
+        """The person, the company, what this backend can do and what the person may."""
+        extra: frozenset[Capability] = frozenset({"margin"})
+        return Whoami(self._user, self.company, self.kind, offered(EmbeddedShop) | extra, self._rights)
 
     def now(self) -> datetime:
         """The shop's day, and the time of day in its zone."""
         return datetime.combine(self._today, datetime.now(self._zone).timetz())
 
-    async def find_products(
-        self, text: str, *, category: str | None = None, in_stock: bool = False, limit: int = 5, offset: int = 0
-    ) -> Found[Product]:
-        """See ``ErpBackend``."""
-        return await self._database.read(lambda c: products.find(c, text, category, in_stock, limit, offset))
-
-    async def get_products(self, codes: Sequence[str]) -> dict[str, Product]:
-        """See ``ErpBackend``."""
-        return await self._database.read(lambda c: products.by_codes(c, codes))
-
-    async def get_stock(
-        self, skus: Sequence[str], *, warehouse: str | None = None
-    ) -> dict[str, tuple[StockLevel, ...]]:
-        """See ``ErpBackend``."""
-        return await self._database.read(lambda c: products.stock(c, skus, warehouse))
-
-    async def get_prices(
-        self,
-        lines: Sequence[LineWanted],
-        *,
-        customer_id: str | None = None,
-        price_list: str | None = None,
-        on: date | None = None,
-        discount: Decimal = Decimal(0),
-    ) -> Quote:
-        """See ``ErpBackend``."""
-        day = on or self.now().date()
-        return await self._database.read(lambda c: prices.quote(c, lines, customer_id, price_list, day, discount))
-
-    async def price_lists(self) -> tuple[PriceList, ...]:
-        """See ``ErpBackend``."""
-        return await self._database.read(prices.lists)
-
-    async def find_customers(self, text: str, *, limit: int = 5, offset: int = 0) -> Found[Customer]:
-        """See ``ErpBackend``."""
-        return await self._database.read(lambda c: parties.find(c, "customer", text, limit, offset))
-
-    async def find_suppliers(self, text: str, *, limit: int = 5) -> Found[Customer]:
-        """See ``ErpBackend``."""
-        return await self._database.read(lambda c: parties.find(c, "supplier", text, limit, 0))
-
-    async def list_orders(self, which: OrderFilter, *, limit: int = 20, offset: int = 0) -> OrderPage:
-        """See ``ErpBackend``."""
-        return await self._database.read(lambda c: orders.page(c, which, limit, offset))
-
-    async def get_order(self, number: str, kind: Kind | None = None) -> Order:
-        """See ``ErpBackend``."""
-        return await self._database.read(lambda c: orders.get(c, number, kind))
-
-    async def create_quotation(self, draft: QuotationDraft, *, write: Write) -> Written:
-        """See ``ErpBackend``."""
-        now = self.now()
-        return await self._database.write(lambda c: quotations.create(c, draft, write, now, self.company))
-
     async def find_by_key(self, key: str) -> Written | None:
         """See ``ErpBackend``."""
-        return await self._database.read(lambda c: quotations.by_key(c, key))
+        return await self._database.read(lambda c: effects.by_key(c, key))
+
+    async def undo(self, key: str, *, reason: str, write: Write) -> Written:
+        """See ``ErpBackend``. Needs the right that the write needed."""
+        acting = self._acting()
+        made = await self.find_by_key(key)
+        if made is not None:
+            acting.require(*undoing.RIGHTS[made.verb])
+        return await self._database.write(
+            lambda c: effects.once(
+                c, acting, "undo", write, (key,), lambda: undoing.undo(c, acting, key, reason, write)
+            )
+        )
 
     def close(self) -> None:
         """Closes the file; the shop cannot be used afterwards."""

@@ -21,10 +21,14 @@ from ..documents import Customer
 from ..embedded import schema, search
 from ..errors import Unavailable
 from ..values import Company
+from .entries import entries, warehouse_moves
 from .goods import load_goods
 from .history import happen
+from .ledger import Ledger
+from .money import keep_books
+from .offers import offers
 from .parties import LISTS, load_parties, tiers
-from .stocktake import opening_moves, reservations
+from .stocktake import on_hand, opening_moves, reservations
 from .store import Store
 from .trade import WAREHOUSES, Trade
 
@@ -83,11 +87,19 @@ def _fill(path: Path, today: date) -> None:
         connection.execute("BEGIN")
         trade = Trade(load_goods(), load_parties(), today)
         happen(trade)
+        trade.moves += warehouse_moves()
         _base_data(connection, trade)
         store = Store(connection, trade)
         store.documents()
-        store.moves([*opening_moves(trade), *trade.moves])
+        moves = [*opening_moves(trade), *trade.moves]
+        store.moves(moves)
         store.reservations(reservations(trade))
+        books = Ledger(connection, trade, store.rows)
+        books.money(keep_books(trade))
+        books.offers(offers(trade))
+        books.people()
+        books.history(entries(trade, on_hand(moves)))
+        books.counters()
         connection.execute("COMMIT")
         connection.execute("ANALYZE")
         connection.execute("PRAGMA journal_mode = WAL")
@@ -139,7 +151,7 @@ def _base_data(connection: sqlite3.Connection, trade: Trade) -> None:
 
 def _product(connection: sqlite3.Connection, row: int, product: Product) -> None:
     connection.execute(
-        "INSERT INTO product VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
+        "INSERT INTO product VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?)",
         (
             row,
             product.sku,
@@ -153,6 +165,7 @@ def _product(connection: sqlite3.Connection, row: int, product: Product) -> None
             _text(product.cost),
             product.active,
             _json(product.aliases),
+            product.stocked,
         ),
     )
     connection.executemany(

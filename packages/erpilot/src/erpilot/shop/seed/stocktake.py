@@ -31,12 +31,18 @@ def opening_moves(trade: Trade) -> list[Move]:
     return found
 
 
+def on_hand(moves: list[Move]) -> dict[tuple[str, str], Decimal]:
+    """What the ledger comes to, by SKU and warehouse."""
+    sums: dict[tuple[str, str], Decimal] = {}
+    for move in moves:
+        key = (move.sku, move.warehouse)
+        sums[key] = sums.get(key, ZERO) + move.quantity
+    return sums
+
+
 def reservations(trade: Trade) -> list[tuple[str, int, str, str, Decimal]]:
     """(order number, line, sku, warehouse, base units) held for open sales, oldest promise first."""
-    left: dict[tuple[str, str], Decimal] = {}
-    for move in [*opening_moves(trade), *trade.moves]:
-        key = (move.sku, move.warehouse)
-        left[key] = left.get(key, ZERO) + move.quantity
+    left = on_hand([*opening_moves(trade), *trade.moves])
     is_open = [
         (order, warehouse)
         for order, warehouse in trade.orders

@@ -11,6 +11,7 @@ from datetime import datetime, time, timedelta
 from decimal import Decimal
 
 from ..documents import Order
+from ..embedded.lines import line_sums
 from ..embedded.schema import stored
 from ..values import zone_of
 from .trade import Move, Trade
@@ -23,20 +24,16 @@ class Store:
         self._connection = connection
         self._trade = trade
         self._products = {sku: at + 1 for sku, at in trade.position.items()}
-        self._documents: dict[str, int] = {}
+        self.rows: dict[str, int] = {}
 
     def documents(self) -> None:
         """Documents by date, each with lines, deliveries and payments."""
         ordered = sorted(self._trade.orders, key=lambda each: (each[0].head.date, each[0].head.number))
         for row, (order, warehouse) in enumerate(ordered, 1):
-            self._documents[order.head.number] = row
+            self.rows[order.head.number] = row
             self._head(row, order, warehouse)
             self._lines(row, order)
             self._deliveries(row, order)
-            self._connection.executemany(
-                "INSERT INTO payment VALUES (?, ?, ?, ?, ?)",
-                [(p.number, row, p.date.isoformat(), p.method, p.amount.minor) for p in order.payments],
-            )
 
     def moves(self, moves: list[Move]) -> None:
         """The ledger, by time."""
@@ -64,7 +61,7 @@ class Store:
         self._connection.executemany(
             "INSERT INTO reservation VALUES (?, ?, ?, ?, ?)",
             [
-                (self._documents[number], line, self._products[sku], warehouse, stored(qty))
+                (self.rows[number], line, self._products[sku], warehouse, stored(qty))
                 for number, line, sku, warehouse, qty in held
             ],
         )
@@ -98,7 +95,7 @@ class Store:
 
     def _lines(self, row: int, order: Order) -> None:
         self._connection.executemany(
-            f"INSERT INTO line VALUES ({', '.join('?' * 19)})",
+            f"INSERT INTO line VALUES ({', '.join('?' * 23)})",
             [
                 (
                     row,
@@ -120,6 +117,7 @@ class Store:
                     str(line.tax_rate),
                     line.amount.minor,
                     line.tax.minor,
+                    *line_sums(line, self._trade.by_sku[line.sku].product, tax_included=order.tax_included),
                 )
                 for line in order.lines
             ],

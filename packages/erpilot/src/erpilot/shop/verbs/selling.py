@@ -1,8 +1,8 @@
 """The sales desk: quotations, orders, deliveries, returns, cancellations, new customers.
 
 Invariant: documents move by these actions, never by setting a state; a price comes from a list or is marked as typed
-by hand; past the discount limit or below cost needs ``discount_over``, past the credit limit or against overdue debt
-``credit_over``; a confirmed order reserves what is there.
+by hand; past the discount limit or below cost needs ``discount_over``, past the credit limit ``credit_over``, and a
+``NeedsConfirmation`` whose token (``Concern.token``) was accepted; a confirmed order reserves what is there.
 """
 
 from __future__ import annotations

@@ -1,0 +1,47 @@
+"""What the desks of the embedded shop share: the file, and who acts.
+
+Invariant: a write is one transaction that also holds its entry; the person and the moment are fixed before it begins.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from datetime import datetime
+
+from ..rights import Right
+from ..values import Company
+from ..verbs.outcome import Verb, Write, Written
+from . import effects
+from .acting import Acting
+from .database import Database
+
+
+class EmbeddedDesk:
+    """One person at the file."""
+
+    company: Company
+    _database: Database
+    _user: str
+    _rights: frozenset[Right]
+
+    def now(self) -> datetime:
+        """The shop's time."""
+        raise NotImplementedError
+
+    def _acting(self, *rights: Right) -> Acting:
+        """Who acts now. Raises ``Denied`` unless one of the rights, if any are named, is held."""
+        acting = Acting(self._user, self._rights, self.now(), self.company)
+        if rights:
+            acting.require(*rights)
+        return acting
+
+    async def _write(
+        self,
+        verb: Verb,
+        write: Write,
+        request: tuple[object, ...],
+        acting: Acting,
+        work: Callable[[sqlite3.Connection], effects.Made],
+    ) -> Written:
+        return await self._database.write(lambda c: effects.once(c, acting, verb, write, request, lambda: work(c)))
