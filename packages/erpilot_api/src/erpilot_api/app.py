@@ -19,7 +19,7 @@ from .door import LOOPBACK, Door
 from .house import House
 from .openapi import described
 from .pace import Paces
-from .routes import approvals, entrance, sessions, streams
+from .routes import approvals, branches, entrance, going_on, looking, sessions, streams, trust
 
 STATIC = Path(__file__).parent / "static"
 
@@ -41,7 +41,7 @@ def create_app(
     app.state.house = house
     app.add_middleware(Door, access=house.access, paces=paces or Paces(), hosts=hosts)
     problems.install(app)
-    for module in (entrance, streams, sessions, approvals):
+    for module in (entrance, streams, sessions, going_on, approvals, trust, branches, looking):
         app.include_router(module.router)
     described(app)
     if (static / "index.html").exists():

@@ -11,10 +11,12 @@ from collections.abc import AsyncIterator
 from decimal import Decimal
 
 from agent_core import events as ev
+from agent_core.errors import DamagedLog, Erased
 from agent_core.messages import ToolCall, Usage
 from agent_core.state import digest_parts
 from agent_core.store.base import EventStore, SessionInfo
 
+from .reports import is_report
 from .wire import SessionStatus
 
 SEARCHED = 20_000
@@ -41,6 +43,9 @@ class Card:
         self.updated = 0.0
         self.steps, self.usage, self.costs = 0, Usage(), dict[str, Decimal]()
         self.asked: dict[str, tuple[int, float, ev.ApprovalRequested]] = {}
+        self.reports = 0
+        self.granted = False
+        """Something was allowed in advance, at some time."""
         self.doubts: dict[str, tuple[ToolCall | None, ev.ToolCallFinished]] = {}
         self.said: dict[str, tuple[int, str]] = {}
         """Client message ids, with the event and the digest of what was said."""
@@ -84,6 +89,9 @@ class Card:
                 else:  # a fork belongs to whom its parent belongs to
                     self.name, self.archived, self.run_open, self.ended = None, False, False, None
                     self.steps, self.usage, self.costs = 0, Usage(), {}
+            case ev.SessionLabelled(title=title, archived=archived):
+                self.name = self.name if title is None else title
+                self.archived = self.archived if archived is None else archived
             case ev.UserMessage() | ev.MessageQueued() as said:
                 self._say(item.seq, said)
             case ev.RunStarted():
@@ -106,8 +114,11 @@ class Card:
                 self.asked[asked.call_id] = (item.seq, item.at, asked)
             case ev.ApprovalDecided(call_id=call_id):
                 self.asked.pop(call_id, None)
+            case ev.TrustGranted():
+                self.granted = True
             case ev.ToolCallFinished() as finished:
                 self.asked.pop(finished.call_id, None)
+                self.reports += is_report(finished)
                 if finished.error is not None and finished.error.type == "uncertain":
                     self.doubts[finished.call_id] = (self._calls.get(finished.call_id), finished)
             case ev.OutcomeResolved(call_id=call_id):
@@ -154,8 +165,6 @@ class Cards:
 
     async def listed(self) -> AsyncIterator[tuple[SessionInfo, Card]]:
         """All that can be read, the one used last first."""
-        from agent_core.errors import DamagedLog, Erased
-
         for info in await self._store.sessions():
             try:
                 yield info, await self.at(info)

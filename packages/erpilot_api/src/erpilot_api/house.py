@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from weakref import WeakValueDictionary
@@ -25,7 +25,7 @@ from .cards import Card, Cards
 from .problems import Trouble
 from .runs import Runs
 from .streaming import EventStream
-from .wire import Me
+from .wire import Accepted, Me
 
 SAME_MESSAGE = 24 * 3600.0
 """Seconds in which a message that began a session is known again by its id."""
@@ -38,7 +38,7 @@ def _nothing() -> tuple[ev.Frozen, ...]:
 @dataclass
 class House:
     """``loops``: by profile, over one ``store``; the first one is the default. ``today``: what is frozen into a
-    message. ``exchange_rate``: CNY per USD."""
+    message. ``exchange_rate``: CNY per USD. ``secrets``: masked in exports."""
 
     store: EventStore
     loops: Mapping[str, AgentLoop]
@@ -47,6 +47,7 @@ class House:
     today: Callable[[], tuple[ev.Frozen, ...]] = _nothing
     currency: str | None = None
     exchange_rate: Decimal | None = None
+    secrets: tuple[str, ...] = ()
     clock: Callable[[], float] = time.time
     streams: set[EventStream] = field(default_factory=set)
     saying: WeakValueDictionary[object, asyncio.Lock] = field(default_factory=WeakValueDictionary)
@@ -88,6 +89,16 @@ class House:
         if card.seq == 0 or not user.sees(card.owner, card.tenant):
             raise nothing_there()
         return card
+
+    def told(self, recorded: Sequence[ev.Recorded]) -> None:
+        """Something was appended outside a run: readers of the session look at the log."""
+        if recorded:
+            self.runs.told(recorded[-1].session_id, recorded[-1].seq or 0)
+
+    async def accepted(self, session_id: str, *, changed: bool) -> Accepted:
+        """What a command is answered."""
+        head = (await self.store.session(session_id)).head
+        return Accepted(session_id=session_id, head=head, running=self.runs.is_driven(session_id), changed=changed)
 
     async def find_said(
         self, user: User, card: Card | None, client_message_id: str

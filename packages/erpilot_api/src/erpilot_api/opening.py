@@ -68,4 +68,5 @@ async def open_house(desk: Desk, parsed: argparse.Namespace, store: EventStore) 
             today=today,
             currency=desk.settings.currency,
             exchange_rate=desk.settings.exchange_rate,
+            secrets=secrets,
         )

@@ -15,7 +15,7 @@ from ..asked import Asker, Own, TheHouse, body, gives, takes, told
 from ..cards import Card
 from ..house import House
 from ..problems import Trouble
-from ..wire import Action, Approval, ApprovalList, Decide, Decision
+from ..wire import Accepted, Action, Approval, ApprovalList, Decide, Decision, Doubt, Resolve
 
 router = APIRouter(tags=["approvals"])
 CallId = Annotated[str, Path(max_length=300, description="`call_id` of the question.")]
@@ -79,8 +79,7 @@ async def decide(
     except Refused as refused:
         raise await _too_late(house, card, call_id, refused) from None
     call = (await loop.state(card.session_id)).find_call(call_id)
-    if recorded:
-        house.runs.told(card.session_id, recorded[-1].seq or 0)
+    house.told(recorded)
     house.runs.take_up(loop, card.session_id, user.name)
     standing = None if call is None else _standing(card.session_id, call)
     if standing is None:
@@ -91,6 +90,43 @@ async def decide(
             by=user.name,
         )
     return told(standing)
+
+
+@router.post(
+    "/api/sessions/{session_id}/outcomes/{call_id}",
+    operation_id="resolve",
+    summary="Say what became of a call whose outcome is not known",
+    responses=gives(Accepted, "It is recorded; the run goes on by itself.", also=(403, 404, 409, 410)),
+    openapi_extra=takes(Resolve, {"outcome": "happened"}),
+)
+async def resolve(
+    house: TheHouse, user: Asker, card: Own, call_id: CallId, found: Annotated[Resolve, Depends(body(Resolve))]
+) -> Response:
+    """`happened` and `did_not_happen` record what somebody looked up; `send_again` makes one more attempt, so it takes
+    the right to approve."""
+    loop = house.loop_of(card.profile)
+    if not user.approves:
+        raise Trouble("not-allowed", f"A {user.role} may not say what became of a write.")
+    if call_id not in card.doubts and (await loop.state(card.session_id)).find_doubted(call_id) is None:
+        raise Trouble("not-found", f"Session {card.session_id} has no call {call_id} whose outcome is unknown.")
+    recorded = await loop.resolve(card.session_id, call_id, found.outcome, by=user.name, content=found.content)
+    house.told(recorded)
+    house.runs.take_up(loop, card.session_id, user.name)
+    return told(await house.accepted(card.session_id, changed=bool(recorded)))
+
+
+def doubts_of(card: Card) -> list[Doubt]:
+    """Calls of a session whose outcome is not known."""
+    return [
+        Doubt(
+            session_id=card.session_id,
+            call_id=call_id,
+            tool=finished.tool,
+            arguments="" if call is None else call.arguments,
+            message="" if finished.error is None else finished.error.message,
+        )
+        for call_id, (call, finished) in card.doubts.items()
+    ]
 
 
 def approvals_of(user: User, card: Card) -> list[Approval]:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
 
+from agent_core import events as ev
 from agent_core.store.base import SessionInfo
 
-from ..asked import Asker, TheHouse, gives, told
+from ..asked import Asker, Own, TheHouse, body, gives, takes, told
 from ..cards import Card
 from ..house import House
-from ..wire import SessionList, SessionSummary
+from ..problems import Trouble
+from ..wire import QueuedMessage, Session, SessionChange, SessionList, SessionSummary
+from .approvals import approvals_of, doubts_of
+from .trust import grants_of
 
 router = APIRouter(tags=["sessions"])
 
@@ -46,6 +50,58 @@ async def list_sessions(
             break
         found.append(summary(house, info, card))
     return told(SessionList(sessions=tuple(found), next=following))
+
+
+@router.get(
+    "/api/sessions/{session_id}",
+    operation_id="session",
+    summary="One session, and what is open in it",
+    responses=gives(Session, "The session.", also=(404, 410)),
+)
+async def session(house: TheHouse, user: Asker, card: Own) -> Response:
+    """Its summary, open questions, calls of unknown outcome, standing grants and waiting messages."""
+    state = await house.loop_of(card.profile).state(card.session_id)
+    info = await house.store.session(card.session_id)
+    queue = tuple(
+        QueuedMessage(
+            text="\n".join(part.text if isinstance(part, ev.TextPart) else part.name for part in queued.content),
+            author=queued.author,
+            client_message_id=queued.client_message_id,
+        )
+        for queued in state.queue
+    )
+    return told(
+        Session(
+            summary=summary(house, info, card),
+            approvals=tuple(approvals_of(user, card)),
+            uncertain=tuple(doubts_of(card)),
+            grants=tuple(grants_of(card.session_id, state)),
+            queue=queue,
+        )
+    )
+
+
+@router.patch(
+    "/api/sessions/{session_id}",
+    operation_id="changeSession",
+    summary="Name a session, or put it away",
+    responses=gives(SessionSummary, "The session as it is called now.", also=(404, 409, 410)),
+    openapi_extra=takes(SessionChange, {"title": "鑫源商行的报价", "archived": False}),
+)
+async def change_session(
+    house: TheHouse, user: Asker, card: Own, change: Annotated[SessionChange, Depends(body(SessionChange))]
+) -> Response:
+    """Both are events of the log; what is not given stays."""
+    title = change.title if change.title != card.name else None
+    archived = change.archived if change.archived != card.archived else None
+    if title is not None and not title.strip():
+        raise Trouble("invalid", "The title is empty.")
+    if title is not None or archived is not None:
+        loop = house.loop_of(card.profile)
+        recorded = await loop.label(card.session_id, by=user.name, title=title, archived=archived)
+        house.told(recorded)
+    info = await house.store.session(card.session_id)
+    return told(summary(house, info, await house.cards.at(info)))
 
 
 def summary(house: House, info: SessionInfo, card: Card) -> SessionSummary:
