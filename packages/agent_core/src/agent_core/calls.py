@@ -222,7 +222,8 @@ def _named(tool: Tool, keys: Keys | None, values: dict[str, Any]) -> list[str] |
 def _cache_key(driver: Driver, judged: Judged) -> Key:
     """Results are shared between the sessions of one known person; who is not known shares with nobody."""
     state = driver.session.state
-    return (state.tenant, state.owner or state.session_id, judged.tool.backend, judged.tool.name, judged.digest)
+    owner = None if judged.tool.per_session else state.owner
+    return (state.tenant, owner or state.session_id, judged.tool.backend, judged.tool.name, judged.digest)
 
 
 async def _reconcile(driver: Driver, release: Release) -> Reconciled:

@@ -17,19 +17,22 @@ from .answers import AnswerChecker, checked
 from .calls import settle
 from .config import ContextPolicy, LoopConfig, Price
 from .context.calibration import Calibrations
-from .context.ladder import Summarise
+from .context.ladder import Summarise, asked_cut
+from .context.passages import Passage
 from .decide import CallModel, CheckAnswer, Finish, Idle, Note, SettleCalls, next_action
 from .errors import Conflict, DamagedLog, Fenced, StoreError
 from .interrupt import Gate, Stopped
 from .masking import Masker
 from .messages import ModelClient, WireModel
 from .opening import ending, next_in_queue
+from .recalling import recall, with_recalled
 from .requests import RequestBuilder
 from .session import Session
 from .step import take_step
 from .summarising import Summariser, summarise
 from .tools.cache import ResultCache
 from .tools.locks import KeyLocks
+from .tools.recall import FOUND_AT_MOST
 from .tools.registry import Registry
 
 LOOK_SECONDS = 1.0
@@ -93,7 +96,8 @@ class Driver:
                         case Finish(reason, message):
                             session.stage([self._end(reason, message)])
                             if reason == "completed" and (following := next_in_queue(session.state)):
-                                session.stage(following)
+                                tokens = self.registry.tokens
+                                session.stage(await with_recalled(session, following, self.config, tokens))
                                 continue
                             for item in await session.flush(release=True):
                                 yield item
@@ -122,6 +126,15 @@ class Driver:
         if at_once or self.asks_model:
             self.gate.stop()
 
+    async def compact(self, by: str) -> AsyncGenerator[ev.Recorded]:
+        """Has all turns but the newest summarised, since a person wants it; yields nothing where there are none."""
+        if (wanted := asked_cut(self.session.state, by)) is not None:
+            async with aclosing(summarise(self, wanted, self._policy())) as items:
+                async for item in items:
+                    yield item
+            for item in await self.session.flush_facts():
+                yield item
+
     async def whole_output(self, call_id: str) -> str | None:
         """The whole output of a call that the model saw only a part of."""
         cut = self.session.state.outputs.get(call_id)
@@ -129,6 +142,10 @@ class Driver:
             return None
         data = (await self.session.store.contents(self.session.session_id, [cut.whole])).get(cut.whole)
         return None if data is None else data.decode()
+
+    async def recall(self, query: str) -> list[Passage]:
+        """What was said before in this session, the best first."""
+        return await recall(self.session, query, FOUND_AT_MOST)
 
     def shown(self, event: ev.AnyEvent) -> ev.Recorded:
         """An event that is not durable, as an item of the stream."""

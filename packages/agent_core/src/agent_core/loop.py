@@ -27,6 +27,7 @@ from .masking import Masker
 from .messages import ModelClient, WireModel, measured_as, model_name
 from .opening import abandonment, new_run_id, resumption
 from .permission import leaks
+from .recalling import with_recalled
 from .requests import RequestBuilder, environment
 from .session import LEASE_SECONDS, Session, new_salt, new_session, open_session
 from .state import State, digest_parts
@@ -121,6 +122,12 @@ class AgentLoop:
         there is nothing to do (the run completed, or it still waits for a person).
         """
         return self._drive(session_id, by, None, None)
+
+    def compact(self, session_id: str, *, by: str = "user") -> AsyncGenerator[ev.Recorded]:
+        """Has all turns of a session but the newest summarised, now. Yields nothing when there are none; a
+        ``SummaryFailed`` says that nothing came of it. Raises ``UnknownSession``, ``Busy``, ``StoreError``.
+        """
+        return self._drive(session_id, by, None, None, compacting=True)
 
     async def decide(
         self,
@@ -274,6 +281,8 @@ class AgentLoop:
         started: ev.SessionStarted | None,
         said: ev.UserMessage | None,
         plan: Sequence[Compensation] | None = None,
+        *,
+        compacting: bool = False,
     ) -> AsyncGenerator[ev.Recorded]:
         if session_id is None:
             session = self._prepared(new_session(self.store, new_session_id()))
@@ -303,8 +312,9 @@ class AgentLoop:
                 self._checker,
             )
             self._drivers[session.session_id] = driver
-            await self._open(session, by, started, said, plan, builder.tools)
-            async with aclosing(driver.drive()) as items:
+            if not compacting:
+                await self._open(session, by, started, said, plan, builder.tools)
+            async with aclosing(driver.compact(by) if compacting else driver.drive()) as items:
                 async for item in items:
                     yield item
         except (GeneratorExit, asyncio.CancelledError):
@@ -352,6 +362,7 @@ class AgentLoop:
             events = resumption(state, begins, self.clock())
         else:
             raise Refused(f"Another message was sent under the id {said.client_message_id!r} before.")
+        events = await with_recalled(session, events, self.config, self.registry.tokens)
         check_given(events)
         session.stage(events, contents=contents)
 

@@ -85,4 +85,5 @@ def tool_context(
         driver.whole_output,
         dict(call.versions) if agreed else {},
         call.decided_by if agreed else None,
+        driver.recall,
     )

@@ -26,11 +26,13 @@ REPLY_WITHIN = 40
 """Events behind a question in which its answer is looked for."""
 FOUND_TYPES = ("UserMessage", "AssistantMessage", "ToolCallFinished", "ApprovalDecided", "OutcomeResolved")
 """Types of events with such a text."""
-WEAK = 2.0
-"""Score below which a passage has hardly anything in common with a question."""
 
 _PIECE, _WHOLE, _REPLY = 240, 320, 160
 """Characters of what is ranked, of a passage with its surroundings, of the answer to a question that was found."""
+_TELLING = 12
+"""Words of a question, those that count most, that make up the whole of it."""
+_FAR_BELOW = 0.5
+"""Part of the best score below which a passage is not given."""
 _SATURATION, _LENGTH_COUNTS = 1.2, 0.4
 """BM25's k1 and b."""
 _ENDS = re.compile(r"(?<=[。!?！？;；\n])|(?<=[.,，、 ])")
@@ -38,9 +40,14 @@ _QUESTION = re.compile(r"[?？吗呢么]\s*$")
 _NEWEST = re.compile(
     r"上一?次|最近|最后|最新|刚才|刚刚|\b(?:last|latest|newest|most recent(?:ly)?|just now)\b", re.IGNORECASE
 )
+_THEN = " → "
+"""Stands between a question and its answer."""
 _NUMBER = re.compile(r"\d+")
 
 Speaker = Literal["user", "assistant", "tool"]
+Kind = Speaker | Literal["question", "answered"]
+_WORTH: Mapping[Kind, float] = {"user": 1.0, "assistant": 0.6, "tool": 0.3, "answered": 0.5, "question": 0.3}
+"""What is told counts more than what was looked up, which can be looked up again, and than what was only asked."""
 
 
 class Passage(Struct, frozen=True):
@@ -105,17 +112,21 @@ def ranked(
     limit: int,
     least: float = 0.0,
 ) -> list[Passage]:
-    """The passages that answer ``question`` best, the best first: what scores ``least``, and not far below the best.
+    """The passages that answer ``question`` best, the best first.
 
     ``places``: the events in which each of the ``asked`` words stands, among all ``events`` that were searched.
+    ``least``: the part of the question, by what its words count, that a passage has to have in common with it.
     """
-    values = {word: weight * _rarity(len(places[word]), events) for word, weight in asked.items() if word in places}
+    counts = {word: weight * _rarity(len(places.get(word, ())), events) for word, weight in asked.items()}
+    values = {word: counts[word] for word in asked if word in places}
     scores: dict[int, float] = {}
     for word, value in values.items():
         for seq in places[word]:
             scores[seq] = scores.get(seq, 0.0) + value
     likely = sorted(scores, key=lambda seq: (-scores[seq], -seq))[:LOOKED_AT]
-    return best((source for seq in likely if (source := read(seq)) is not None), question, values, limit, least)
+    sources = (source for seq in likely if (source := read(seq)) is not None)
+    whole = sum(sorted(counts.values(), reverse=True)[:_TELLING])
+    return best(sources, question, values, limit, least * whole)
 
 
 def _rarity(found: int, events: int) -> float:
@@ -126,12 +137,12 @@ def _rarity(found: int, events: int) -> float:
 def best(
     sources: Iterable[Source], question: str, values: Mapping[str, float], limit: int, least: float = 0.0
 ) -> list[Passage]:
-    """The best passages of these events; ``values``: what each word of the question counts.
+    """The best passages of these events: those that have words worth ``least`` in common with the question, and are not
+    far below the best. ``values``: what each word of the question counts.
 
     Newer ones win over older ones of about the same worth, more so where the question is for the newest.
     """
-    found = [passage for source in sources if (passage := _passage(source, values)) is not None]
-    found = [one for one in found if one.score >= least]
+    found = [passage for source in sources if (passage := _passage(source, values, least)) is not None]
     oldest, newest = min((one.at for one in found), default=0.0), max((one.at for one in found), default=0.0)
     weight = 0.5 if _NEWEST.search(question) else 0.1
     scored = [
@@ -141,7 +152,7 @@ def best(
     scored.sort(key=lambda one: (-one.score, -one.at, -one.seq))
     chosen: list[Passage] = []
     for one in scored:
-        if one.score < 0.4 * scored[0].score or len(chosen) == limit:
+        if one.score < _FAR_BELOW * scored[0].score or len(chosen) == limit:
             break
         if not any(_is_said_by(one, other) for other in chosen):
             chosen.append(one)
@@ -149,38 +160,40 @@ def best(
 
 
 def _is_said_by(one: Passage, other: Passage) -> bool:
-    """Whether a passage adds nothing to another: the same words, for a result of the same tool whatever the figures."""
-    if one.speaker == other.speaker == "tool" and one.name == other.name:
-        return _NUMBER.sub("", one.text) == _NUMBER.sub("", other.text) and one.at <= other.at
-    return one.text == other.text
+    """Whether a passage adds nothing to a better one: the same words, in results and answers whatever the figures."""
+    if one.speaker == "user" and _THEN not in one.text:
+        return one.text == other.text
+    return one.speaker == other.speaker and one.name == other.name and form(one.text) == form(other.text)
 
 
-def _passage(source: Source, values: Mapping[str, float]) -> Passage | None:
-    found = findable(source.item.event)
+def form(text: str) -> str:
+    """A text without its figures and without what was answered to it: two look-ups of one kind have the same."""
+    return _NUMBER.sub("", text.partition(_THEN)[0]).strip()
+
+
+def _passage(source: Source, values: Mapping[str, float], least: float) -> Passage | None:
+    item, found = source.item, findable(source.item.event)
     if found is None:
         return None
     speaker, name, text = found
+    asked = asks(item.event)
     pieces = list(_pieces(text))
-    scores = [_score(piece, values) for piece in pieces]
+    shared = [[values[word] for word in values.keys() & words_of(piece)] for piece in pieces]
+    scores = [_score(sum(each), len(piece)) for each, piece in zip(shared, pieces, strict=True)]
     at = max(range(len(pieces)), key=lambda place: scores[place], default=None)
-    if at is None or not scores[at]:
+    if at is None or not scores[at] or sum(shared[at]) < least:
         return None
-    told, score = _surrounded(pieces, at, headed=speaker == "tool"), scores[at]
+    told = _surrounded(pieces, at, headed=speaker == "tool")
+    kind: Kind = "question" if asked else speaker
     if source.reply:
-        told = f"{told} → {_cut(' '.join(source.reply.split()), _REPLY)}"
-    elif asks(source.item.event):  # what it asks for is not in it
-        score *= 0.5
-    item = source.item
-    return Passage(item.session_id, item.seq or 0, item.at, speaker, name, told, score)
+        told, kind = f"{told}{_THEN}{_cut(' '.join(source.reply.split()), _REPLY)}", "answered"
+    return Passage(item.session_id, item.seq or 0, item.at, speaker, name, told, scores[at] * _WORTH[kind])
 
 
-def _score(piece: str, values: Mapping[str, float]) -> float:
-    """BM25 of a piece; a word is there or not, since repeating it says no more."""
-    common = words_of(piece) & values.keys()
-    if not common:
-        return 0.0
-    length = 1 - _LENGTH_COUNTS + _LENGTH_COUNTS * len(piece) / (_PIECE / 2)
-    return sum(values[word] for word in common) * (_SATURATION + 1) / (1 + _SATURATION * length)
+def _score(value: float, length: int) -> float:
+    """BM25 of a piece, where a word is there or not, since repeating it says no more."""
+    size = 1 - _LENGTH_COUNTS + _LENGTH_COUNTS * length / (_PIECE / 2)
+    return value * (_SATURATION + 1) / (1 + _SATURATION * size)
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -13,10 +13,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import pairwise
 
 VERSION = 1
 """Of the words of a text; an index of another version is made anew."""
+LONGEST_WORD = 48
+"""Characters of a word that count: what is longer is no word but data."""
 MOST_ASKED = 64
 """Words of a question that are looked up."""
 
@@ -81,12 +84,13 @@ def needed_words(text: str) -> list[str]:
     return list(found)[:MOST_ASKED]
 
 
-def _words_of_code(code: str) -> set[str]:
+@lru_cache(maxsize=4096)
+def _words_of_code(code: str) -> frozenset[str]:
     parts = _PARTS.findall(code)
     found = {_plain(part) for part in parts}
     if len(parts) > 1 and not _NUMBER.fullmatch(code):
-        found.add("".join(filter(str.isalnum, code)))
-    return found
+        found.add("".join(filter(str.isalnum, code))[:LONGEST_WORD])
+    return frozenset(found)
 
 
 def _weights_of_run(run: str) -> Iterable[tuple[str, float]]:
@@ -104,13 +108,14 @@ def _weights_of_code(code: str) -> Iterable[tuple[str, float]]:
         return ()
     found = _words_of_code(code)
     if len(found) == 1:
-        return ((word, 1.5 if word[0].isdigit() else 1.0) for word in found)
-    whole = "".join(filter(str.isalnum, code))
-    return ((word, 3.0 if word == whole else 0.7) for word in sorted(found))
+        return [(word, 1.5 if word[0].isdigit() else 1.0) for word in found]
+    whole = "".join(filter(str.isalnum, code))[:LONGEST_WORD]
+    return [(word, 3.0 if word == whole else 0.7) for word in sorted(found)]
 
 
 def _plain(part: str) -> str:
     """One form for the forms of a word: numbers without leading and trailing zeros, English words without endings."""
+    part = part[:LONGEST_WORD]
     if part[0].isdigit():
         whole, _, rest = part.partition(".")
         rest = rest.rstrip("0")

@@ -29,4 +29,4 @@ async def _read_output(call_id: str, offset: int = 0, *, ctx: ToolContext) -> st
     return f"{page}\n[characters {offset} to {following - 1} of {len(whole)}{rest}]"
 
 
-READ_OUTPUT: Tool = tool(name="read_output", max_output=PAGE + 200)(_read_output)
+READ_OUTPUT: Tool = tool(name="read_output", max_output=PAGE + 200, per_session=True)(_read_output)

@@ -17,6 +17,7 @@ from typing import Any, Literal, overload
 
 from msgspec import Struct
 
+from ..context.passages import Passage
 from ..events import Preview
 from ..messages import ToolSchema
 from .schema import Arguments, arguments_from_schema, arguments_from_signature
@@ -56,6 +57,8 @@ class ToolContext:
     """Of the records, as they were when somebody agreed; empty where nobody was asked."""
     approved_by: str | None = None
     """Who agreed."""
+    recall: Callable[[str], Awaitable[list[Passage]]] | None = None
+    """Finds what was said before in this session."""
 
 
 Previewer = Callable[..., Awaitable[Preview]]
@@ -115,6 +118,8 @@ class Tool:
     """Asks the backend what became of a call whose outcome is not known."""
     inverse: Callable[[dict[str, Any], str], Undo | None] | None = None
     """From the arguments and the result: the call that undoes it, or None when it cannot be undone."""
+    per_session: bool = False
+    """What it reads is the session's own, so its results serve no other session."""
     context_parameter: str | None = field(default=None)
 
     def __post_init__(self) -> None:
@@ -191,6 +196,7 @@ def tool(
     backend: str = ...,
     reconcile: Callable[..., Awaitable[Reconciled]] | None = ...,
     inverse: Callable[[dict[str, Any], str], Undo | None] | None = ...,
+    per_session: bool = ...,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(function: Callable[..., Any] | None = None, /, *, name: str | None = None, **settings: Any) -> Any:
     """Makes a ``Tool`` of an annotated function; the docstring is what the model reads.
