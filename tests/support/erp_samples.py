@@ -80,5 +80,7 @@ SAMPLES: dict[Capability, Callable[[ErpBackend], Awaitable[object]]] = {
     "set_prices": lambda b: b.set_prices([], write=_write()),
     "import_products": lambda b: b.import_products([], write=_write()),
     "import_customers": lambda b: b.import_customers([], write=_write()),
+    "import_suppliers": lambda b: b.import_suppliers([], write=_write()),
+    "import_orders": lambda b: b.import_orders([], write=_write()),
     "undo": lambda b: b.undo("none", reason="x", write=_write()),
 }

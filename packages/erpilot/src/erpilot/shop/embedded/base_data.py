@@ -51,7 +51,7 @@ def create_customer(connection: sqlite3.Connection, acting: Acting, draft: Custo
         token = f"similar:{hit.record.id}"
         if hit.match in ("code", "name") and hit.score > 0.95 and token not in write.accepted:
             raise NeedsConfirmation(f"There is {hit.record.id} {hit.record.name} already.", token=token)
-    return Made(*_insert(connection, acting, None, draft), undoable=True)
+    return Made(*_insert(connection, None, draft), undoable=True)
 
 
 def _check(connection: sqlite3.Connection, draft: CustomerDraft) -> None:
@@ -69,15 +69,15 @@ def _check(connection: sqlite3.Connection, draft: CustomerDraft) -> None:
 
 
 def _insert(
-    connection: sqlite3.Connection, acting: Acting, id_: str | None, draft: CustomerDraft
+    connection: sqlite3.Connection, id_: str | None, draft: CustomerDraft, role: parties.Role = "customer"
 ) -> tuple[str, tuple[FieldChange, ...]]:
-    del acting
     price_list = document_rows.price_list_of(connection, draft.price_list)
-    number = id_ or _next_id(connection)
+    number = id_ or _next_id(connection, role)
     connection.execute(
-        "INSERT INTO party VALUES (?, 'customer', ?, ?, ?, ?, ?, ?, ?, ?, 1)",
+        "INSERT INTO party VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
         (
             number,
+            role,
             draft.name.strip(),
             json.dumps(draft.short_names, ensure_ascii=False),
             price_list.code,
@@ -88,14 +88,15 @@ def _insert(
             draft.city,
         ),
     )
-    search.index(connection, "customer", number, (draft.name, *draft.short_names))
+    search.index(connection, role, number, (draft.name, *draft.short_names))
     return number, (FieldChange(number, "name", None, draft.name.strip()),)
 
 
-def _next_id(connection: sqlite3.Connection) -> str:
+def _next_id(connection: sqlite3.Connection, role: parties.Role) -> str:
+    letter = "C" if role == "customer" else "S"
     while True:
-        _, serial = following(connection, "C", first=1)
-        number = f"C{serial:03d}"
+        _, serial = following(connection, letter, first=1)
+        number = f"{letter}{serial:03d}"
         if connection.execute("SELECT 1 FROM party WHERE id = ?", (number,)).fetchone() is None:
             return number
 
@@ -105,27 +106,29 @@ def import_customers(
     acting: Acting,
     customers: Sequence[ImportedCustomer],
     mode: ImportMode,
-    write: Write,
+    role: parties.Role = "customer",
 ) -> Made:
-    """Adds customers, or changes those of the same id."""
-    del write
+    """Adds customers (or suppliers), or changes those of the same id."""
+    del acting
     changes: list[FieldChange] = []
     for each in customers:
         _check(connection, each.draft)
         row = connection.execute("SELECT role FROM party WHERE id = ?", (each.id or "",)).fetchone()
         if row is None:
-            changes += _insert(connection, acting, each.id, each.draft)[1]
+            changes += _insert(connection, each.id, each.draft, role)[1]
             continue
-        if row[0] != "customer":
-            raise Refused(f"{each.id} is a supplier; nothing was changed.")
+        if row[0] != role:
+            raise Refused(f"{each.id} is a {row[0]}; nothing was changed.")
         if mode == "add":
-            raise Refused(f"There is a customer {each.id} already; nothing was changed.")
-        changes += _change_customer(connection, parties.get(connection, each.id or "", "customer"), each.draft)
+            raise Refused(f"There is a {role} {each.id} already; nothing was changed.")
+        changes += _change_customer(connection, parties.get(connection, each.id or "", role), each.draft, role)
     number, _ = following(connection, "IMP")
     return Made(number, tuple(changes), undoable=True)
 
 
-def _change_customer(connection: sqlite3.Connection, before: Customer, draft: CustomerDraft) -> list[FieldChange]:
+def _change_customer(
+    connection: sqlite3.Connection, before: Customer, draft: CustomerDraft, role: parties.Role
+) -> list[FieldChange]:
     price_list = document_rows.price_list_of(connection, draft.price_list)
     if price_list.currency != before.currency:
         raise Refused(f"The currency of {before.id} cannot change; nothing was changed.")
@@ -155,8 +158,8 @@ def _change_customer(connection: sqlite3.Connection, before: Customer, draft: Cu
                 before.id,
             ),
         )
-        search.forget(connection, "customer", before.id, (before.name, *before.short_names))
-        search.index(connection, "customer", before.id, (draft.name, *draft.short_names))
+        search.forget(connection, role, before.id, (before.name, *before.short_names))
+        search.index(connection, role, before.id, (draft.name, *draft.short_names))
     return changed
 
 

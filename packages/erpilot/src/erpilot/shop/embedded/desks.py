@@ -16,6 +16,7 @@ from ..verbs.control import (
     HistoryFilter,
     HistoryPage,
     ImportedCustomer,
+    ImportedOrder,
     ImportMode,
     PriceChange,
     PricePlan,
@@ -34,7 +35,19 @@ from ..verbs.selling import (
     Selling,
 )
 from ..verbs.stock import Adjustment, TransferLine, Warehousing
-from . import accounts, base_data, history, ordering, paying, price_changes, purchasing, quoting, shipping, stocking
+from . import (
+    accounts,
+    base_data,
+    history,
+    ordering,
+    past_orders,
+    paying,
+    price_changes,
+    purchasing,
+    quoting,
+    shipping,
+    stocking,
+)
 from .base import EmbeddedDesk
 
 
@@ -263,7 +276,27 @@ class EmbeddedControl(EmbeddedDesk, Control):
             write,
             (customers, mode),
             me,
-            lambda c: base_data.import_customers(c, me, customers, mode, write),
+            lambda c: base_data.import_customers(c, me, customers, mode),
+        )
+
+    async def import_suppliers(
+        self, suppliers: Sequence[ImportedCustomer], *, mode: ImportMode = "add_or_change", write: Write
+    ) -> Written:
+        """See ``Control``."""
+        me = self._acting("catalogue")
+        return await self._write(
+            "import_suppliers",
+            write,
+            (suppliers, mode),
+            me,
+            lambda c: base_data.import_customers(c, me, suppliers, mode, "supplier"),
+        )
+
+    async def import_orders(self, orders: Sequence[ImportedOrder], *, write: Write) -> Written:
+        """See ``Control``."""
+        me = self._acting("catalogue")
+        return await self._write(
+            "import_orders", write, (orders,), me, lambda c: past_orders.import_orders(c, me, orders, write)
         )
 
     async def history(self, which: HistoryFilter, *, limit: int = 20, offset: int = 0) -> HistoryPage:

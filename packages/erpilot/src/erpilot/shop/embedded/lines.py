@@ -56,30 +56,36 @@ def insert(
     connection: sqlite3.Connection, document: int, line: Line, product_row: int, product: Product, *, tax_included: bool
 ) -> None:
     """A new line of a document."""
-    connection.execute(
-        f"INSERT INTO line ({COLUMNS}) VALUES ({', '.join('?' * 23)})",
-        (
-            document,
-            line.line,
-            product_row,
-            line.name,
-            line.specification,
-            line.unit,
-            str(line.factor),
-            line.base_unit,
-            stored(line.ordered),
-            stored(line.delivered),
-            stored(line.returned),
-            stored(line.cancelled),
-            stored(line.invoiced),
-            str(line.unit_price),
-            line.price_origin,
-            str(line.discount),
-            str(line.tax_rate),
-            line.amount.minor,
-            line.tax.minor,
-            *line_sums(line, product, tax_included=tax_included),
-        ),
+    sums = line_sums(line, product, tax_included=tax_included)
+    values = values_of(document, line, product_row, sums)
+    connection.execute(f"INSERT INTO line ({COLUMNS}) VALUES ({', '.join('?' * 23)})", values)
+
+
+def values_of(
+    document: int, line: Line, product_row: int, sums: tuple[int, int, int, int | None]
+) -> tuple[int | str | None, ...]:
+    """A line as it is kept, in the order of ``COLUMNS``; ``sums`` as of ``line_sums``."""
+    return (
+        document,
+        line.line,
+        product_row,
+        line.name,
+        line.specification,
+        line.unit,
+        str(line.factor),
+        line.base_unit,
+        stored(line.ordered),
+        stored(line.delivered),
+        stored(line.returned),
+        stored(line.cancelled),
+        stored(line.invoiced),
+        str(line.unit_price),
+        line.price_origin,
+        str(line.discount),
+        str(line.tax_rate),
+        line.amount.minor,
+        line.tax.minor,
+        *sums,
     )
 
 

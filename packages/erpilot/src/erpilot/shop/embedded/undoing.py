@@ -21,7 +21,7 @@ from ..values import Money, Quantity
 from ..verbs.control import ImportedCustomer, PriceChange
 from ..verbs.outcome import FieldChange, Verb, Write
 from ..verbs.selling import CustomerDraft
-from . import base_data, document_rows, ledger, ordering, orders, parties, price_changes, products, search
+from . import base_data, document_rows, ledger, ordering, orders, parties, past_orders, price_changes, products, search
 from .acting import Acting
 from .effects import Made, changes_of
 from .schema import stored
@@ -45,6 +45,8 @@ RIGHTS: dict[Verb, tuple[Right, ...]] = {
     "set_prices": ("prices",),
     "import_products": ("catalogue",),
     "import_customers": ("catalogue",),
+    "import_suppliers": ("catalogue",),
+    "import_orders": ("catalogue",),
     "undo": ("sell",),
 }
 """What undoing each write needs: one of these, as the write did."""
@@ -164,20 +166,23 @@ def _customer_away(
     write: Write,
 ) -> tuple[FieldChange, ...]:
     del acting, reason, write
-    _remove_customer(connection, number)
+    _remove_party(connection, number, "customer")
     return tuple(FieldChange(each.subject, each.field, each.after, None) for each in changes)
 
 
-def _remove_customer(connection: sqlite3.Connection, number: str) -> None:
+def _remove_party(connection: sqlite3.Connection, number: str, role: parties.Role) -> None:
     for table in ("document", "invoice", "payment"):
         if connection.execute(f"SELECT 1 FROM {table} WHERE party_id = ? LIMIT 1", (number,)).fetchone():
             raise Conflict(f"{number} is used by now; nothing was changed.")
-    customer = parties.get(connection, number, "customer")
-    search.forget(connection, "customer", number, (customer.name, *customer.short_names))
+    if connection.execute("SELECT 1 FROM offer WHERE supplier = ? LIMIT 1", (number,)).fetchone():
+        raise Conflict(f"{number} has offers by now; nothing was changed.")
+    party = parties.get(connection, number, role)
+    search.forget(connection, role, number, (party.name, *party.short_names))
     connection.execute("DELETE FROM party WHERE id = ?", (number,))
 
 
-def _customers_back(
+def _parties_back(
+    role: parties.Role,
     connection: sqlite3.Connection,
     acting: Acting,
     number: str,
@@ -185,17 +190,17 @@ def _customers_back(
     reason: str,
     write: Write,
 ) -> tuple[FieldChange, ...]:
-    del number, reason
+    del number, reason, write
     restored = []
     for subject, fields in _by_subject(changes).items():
         if "name" in fields and fields["name"].before is None:
-            _remove_customer(connection, subject)
+            _remove_party(connection, subject, role)
             continue
-        now = parties.get(connection, subject, "customer")
+        now = parties.get(connection, subject, role)
         _still(subject, fields, partial(_customer_field, now))
         restored.append(ImportedCustomer(subject, _customer_before(now, fields)))
     if restored:
-        base_data.import_customers(connection, acting, restored, "add_or_change", write)
+        base_data.import_customers(connection, acting, restored, "add_or_change", role)
     return tuple(FieldChange(each.subject, each.field, each.after, each.before) for each in changes)
 
 
@@ -220,6 +225,18 @@ def _customer_before(now: Customer, fields: dict[str, FieldChange]) -> CustomerD
         contact=None if contact is None else str(contact),
         city=None if city is None else str(city),
     )
+
+
+def _orders_back(
+    connection: sqlite3.Connection,
+    acting: Acting,
+    number: str,
+    changes: Sequence[FieldChange],
+    reason: str,
+    write: Write,
+) -> tuple[FieldChange, ...]:
+    del acting, number, reason, write
+    return past_orders.orders_away(connection, changes)
 
 
 def _products_back(
@@ -277,6 +294,8 @@ _OPPOSITES: dict[Verb, Undo] = {
     "transfer_stock": _move_back,
     "set_prices": _prices_back,
     "create_customer": _customer_away,
-    "import_customers": _customers_back,
+    "import_customers": partial(_parties_back, "customer"),
+    "import_suppliers": partial(_parties_back, "supplier"),
+    "import_orders": _orders_back,
     "import_products": _products_back,
 }

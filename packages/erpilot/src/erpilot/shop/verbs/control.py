@@ -14,6 +14,7 @@ from typing import Literal, Protocol
 
 from ..catalogue import Product
 from ..errors import Unsupported
+from ..values import Quantity
 from .outcome import FieldChange, Verb, Write, Written
 from .selling import CustomerDraft
 
@@ -108,6 +109,27 @@ class ImportedCustomer:
 ImportMode = Literal["add", "add_or_change"]
 
 
+@dataclass(frozen=True, slots=True)
+class ImportedLine:
+    """What was sold, in a unit of the product, at a price per that unit; ``discount`` in per cent."""
+
+    sku: str
+    quantity: Quantity
+    unit_price: Decimal
+    discount: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedOrder:
+    """A sale from before the shop kept its books here. ``warehouse`` by code, None: the main one."""
+
+    number: str
+    customer_id: str
+    date: dt.date
+    lines: tuple[ImportedLine, ...]
+    warehouse: str | None = None
+
+
 class Control(Protocol):
     """Prices need ``prices``, imports ``catalogue``, the history ``see_history``."""
 
@@ -136,6 +158,18 @@ class Control(Protocol):
     ) -> Written:
         """Adds customers, or changes those of the same id, all or none."""
         raise Unsupported("import_customers", self.kind)
+
+    async def import_suppliers(
+        self, suppliers: Sequence[ImportedCustomer], *, mode: ImportMode = "add_or_change", write: Write
+    ) -> Written:
+        """As ``import_customers``, among those the shop buys from."""
+        raise Unsupported("import_suppliers", self.kind)
+
+    async def import_orders(self, orders: Sequence[ImportedOrder], *, write: Write) -> Written:
+        """Adds sales that are done, all or none, for reports and repeats: no stock moves, nothing is owed for them.
+        Raises ``Refused`` when a number is taken, and for a day that is to come.
+        """
+        raise Unsupported("import_orders", self.kind)
 
     async def history(self, which: HistoryFilter, *, limit: int = 20, offset: int = 0) -> HistoryPage:
         """Who changed what, newest first."""

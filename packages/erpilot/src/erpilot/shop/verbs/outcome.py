@@ -34,6 +34,8 @@ Verb = Literal[
     "set_prices",
     "import_products",
     "import_customers",
+    "import_suppliers",
+    "import_orders",
     "undo",
 ]
 """Everything that changes something."""
