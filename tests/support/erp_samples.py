@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Awaitable, Callable
 from datetime import date
 from decimal import Decimal
@@ -33,7 +34,7 @@ TEN = Money(Decimal(10), "CNY")
 
 
 def _write() -> Write:
-    return Write("sample", "tester")
+    return Write(f"sample-{uuid.uuid4().hex}", "tester")
 
 
 SAMPLES: dict[Capability, Callable[[ErpBackend], Awaitable[object]]] = {

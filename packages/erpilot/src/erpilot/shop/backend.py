@@ -42,6 +42,8 @@ from .verbs.selling import (
 from .verbs.stock import Adjustment, TransferLine, Warehousing
 
 __all__ = [
+    "READS",
+    "VERBS",
     "Account",
     "Adjustment",
     "Capability",
