@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import secrets
 import tempfile
@@ -19,9 +20,10 @@ from typing import get_args
 from erpilot.cli.home import prepare_home
 from erpilot.cli.problems import STORAGE, USAGE, Problem
 
-from .access import KEY_BYTES, User
+from .access import KEY_BYTES, Access, User
 from .wire import Role
 
+_log = logging.getLogger(__name__)
 USERS_NAME, KEY_NAME = "users.toml", "serve.key"
 ROLES: tuple[Role, ...] = get_args(Role)
 
@@ -41,6 +43,37 @@ def read_users(home: Path, person: str) -> tuple[User, ...]:
     if len({user.name for user in users}) < len(users):
         raise Problem(USAGE, "users_unreadable", path=path, why="a name stands there twice")
     return tuple(users)
+
+
+class UserList:
+    """The users of a home in a server that runs: ``changed`` brings ``access`` up to date and says whether it had to.
+    A list that cannot be read changes nothing.
+    """
+
+    def __init__(self, home: Path, person: str) -> None:
+        self._home, self._person = home, person
+        self._stamp = self._look()
+        self.access = Access(signing_key(home), read_users(home, person))
+
+    def changed(self) -> bool:
+        """Reads the list again, if the file is another one by now."""
+        stamp = self._look()
+        if stamp == self._stamp:
+            return False
+        self._stamp = stamp
+        try:
+            self.access.users = {user.name: user for user in read_users(self._home, self._person)}
+        except Problem as problem:
+            _log.warning("the list of users cannot be read: %s", problem)
+            return False
+        return True
+
+    def _look(self) -> tuple[int, int] | None:
+        try:
+            found = (self._home / USERS_NAME).stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_ino
 
 
 def write_users(home: Path, users: Iterable[User]) -> None:

@@ -6,7 +6,8 @@ document is all there is.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -20,22 +21,33 @@ from .house import House
 from .openapi import described
 from .pace import Paces
 from .routes import approvals, branches, entrance, going_on, looking, sessions, streams, trust
+from .watch import watch
 
 STATIC = Path(__file__).parent / "static"
 
 
 def create_app(
-    house: House, *, hosts: Collection[str] = LOOPBACK, paces: Paces | None = None, static: Path = STATIC
+    house: House,
+    *,
+    hosts: Collection[str] = LOOPBACK,
+    paces: Paces | None = None,
+    static: Path = STATIC,
+    users_changed: Callable[[], bool] = lambda: False,
 ) -> FastAPI:
-    """The application over ``house``, answering for ``hosts``; ``static``: the built page, if it is there."""
+    """The application over ``house``, answering for ``hosts``; ``static``: the built page, if it is there.
+    ``users_changed`` reads the users again, where they are others than before.
+    """
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await house.open()
+        watching = asyncio.create_task(watch(house, users_changed))
         try:
             yield
         finally:
-            await house.close()
+            watching.cancel()
+            await asyncio.wait({watching})
+            house.close_streams()
+            await house.runs.leave(0.0)
 
     app = FastAPI(title="Erpilot", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json", lifespan=lifespan)
     app.state.house = house

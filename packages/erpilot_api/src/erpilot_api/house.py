@@ -56,14 +56,6 @@ class House:
     def __post_init__(self) -> None:
         self.cards = Cards(self.store)
 
-    async def open(self) -> None:
-        """Begins to serve."""
-
-    async def close(self) -> None:
-        """Ends the streams, and hands the runs over."""
-        self.close_streams()
-        await self.runs.leave(0.0)
-
     def close_streams(self) -> None:
         """Ends every stream, without ``done``."""
         self.runs.closing = True

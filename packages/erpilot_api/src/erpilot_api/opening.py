@@ -23,12 +23,11 @@ from erpilot.cli.work import open_embedded_shop, rules_of, tell_about, today_of
 from erpilot.profiles import PROFILES
 
 from .access import Access
-from .accounts import read_users, signing_key
 from .house import House
 
 
 @asynccontextmanager
-async def open_house(desk: Desk, parsed: argparse.Namespace, store: EventStore) -> AsyncIterator[House]:
+async def open_house(desk: Desk, parsed: argparse.Namespace, store: EventStore, access: Access) -> AsyncIterator[House]:
     """What ``erpilot serve`` serves; says on stderr what a person should know about the model and the rules."""
     rules = rules_of(desk, parsed.rule)
     choice = choose(parsed.model, desk.settings, desk.environment)
@@ -36,7 +35,6 @@ async def open_house(desk: Desk, parsed: argparse.Namespace, store: EventStore) 
     sentence = desk.texts(choice.problem[1], **choice.problem[2]) if choice.problem else ""
     secrets = known_secrets(desk.settings, desk.environment)
     hide_in_logs(secrets)
-    access = Access(signing_key(desk.home), read_users(desk.home, desk.person))
     async with AsyncExitStack() as opened:
         shop = opened.enter_context(closing(open_embedded_shop(desk)))
         loops: dict[str, AgentLoop] = {}

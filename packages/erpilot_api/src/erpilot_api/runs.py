@@ -104,6 +104,10 @@ class Runs:
             channel.head = head
             channel.wake()
 
+    def followed(self) -> list[str]:
+        """Sessions with readers that no run here tells anything."""
+        return [name for name, channel in self._channels.items() if channel.readers and not channel.driven]
+
     async def _resume(self, loop: AgentLoop, session_id: str, by: str) -> None:
         again = True
         while again and not self.closing and session_id not in self._drives:

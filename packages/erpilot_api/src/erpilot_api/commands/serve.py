@@ -81,6 +81,9 @@ def run(desk: Desk, parsed: argparse.Namespace) -> int:
 
 
 async def _serve(desk: Desk, parsed: argparse.Namespace) -> int:
+    from erpilot.cli.home import prepare_home
+
+    from ..accounts import UserList
     from ..app import create_app
     from ..door import LOOPBACK as NAMES
     from ..opening import open_house
@@ -95,7 +98,8 @@ async def _serve(desk: Desk, parsed: argparse.Namespace) -> int:
         port = socket.getsockname()[1]
         name = parsed.name[0] if parsed.name else f"[{parsed.host}]" if ":" in parsed.host else parsed.host
         address = f"http://{'127.0.0.1' if name in ('0.0.0.0', '[::]') else name}:{port}"
-        async with desk.open_store() as store, open_house(desk, parsed, store) as house:
+        people = UserList(prepare_home(desk.home), desk.person)
+        async with desk.open_store() as store, open_house(desk, parsed, store, people.access) as house:
 
             def started() -> None:
                 say = desk.terminal.note
@@ -109,7 +113,7 @@ async def _serve(desk: Desk, parsed: argparse.Namespace) -> int:
                     link = f"{address}/#code={house.access.code(owner.name)}"
                     say(desk.texts("serve_link", user=owner.name, link=link))
 
-            app = create_app(house, hosts=(*NAMES, parsed.host, *parsed.name))
+            app = create_app(house, hosts=(*NAMES, parsed.host, *parsed.name), users_changed=people.changed)
             await Server(app, house, started).serve(sockets=[socket])
     desk.terminal.note(desk.texts("serve_stopped"))
     return 0

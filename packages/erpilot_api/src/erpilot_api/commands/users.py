@@ -27,7 +27,7 @@ HELP = {
         "  erpilot users token 小李         a token for programs, thirty days\n"
         "  erpilot users remove 小李\n\n"
         "A clerk asks; a manager sees everybody's sessions and approves writes; an owner approves everything.\n"
-        "A server that is running learns of changes at its next start; links and tokens work at once.",
+        "A server that is running learns of it within seconds.",
         "例子：\n"
         "  erpilot users list\n"
         "  erpilot users add 小李 --role clerk\n"
@@ -35,7 +35,7 @@ HELP = {
         "  erpilot users token 小李         给程序的令牌，三十天有效\n"
         "  erpilot users remove 小李\n\n"
         "店员（clerk）提问；经理（manager）可看所有人的会话并批准写操作；店主（owner）可批准一切。\n"
-        "正在运行的服务要到下次启动才知道用户的变化；链接和令牌立即可用。",
+        "正在运行的服务几秒内就会知道。",
     ),
     "opt_users_action": ("list, add, remove, link or token", "list、add、remove、link 或 token"),
     "opt_user_name": ("name of the user", "用户名"),
@@ -58,8 +58,8 @@ MESSAGES = {
         "已添加 {name}，角色 {role}。生成链接：erpilot users link {name}",
     ),
     "users_removed": (
-        "{name} was removed; no token of theirs holds from the next start on.",
-        "已删除 {name}；下次启动后其令牌全部失效。",
+        "{name} was removed; their tokens do not hold any more.",
+        "已删除 {name}，其令牌全部失效。",
     ),
     "users_last_owner": ("{name} is the only owner and stays.", "{name} 是唯一的店主，不能删除。"),
 }

@@ -1,0 +1,47 @@
+"""What a server looks after while it runs: logs that other processes write, runs whose driver died, the list of users.
+
+Invariant: nothing here is needed for what is stored to be right; it only makes things happen without being asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from agent_core.errors import StoreError
+
+from .house import House
+
+LOOK_SECONDS = 1.0
+"""How soon a reader sees what another process appended."""
+TAKE_UP_SECONDS = 30.0
+"""How often runs are looked for whose driver died."""
+_log = logging.getLogger(__name__)
+
+
+async def watch(house: House, users_changed: Callable[[], bool]) -> None:
+    """Looks until it is cancelled. ``users_changed`` reads the list of users again, if it is another one."""
+    loop = asyncio.get_running_loop()
+    next_round = loop.time()
+    while True:
+        try:
+            if loop.time() >= next_round:
+                next_round = loop.time() + TAKE_UP_SECONDS
+                await take_up(house)
+            for session_id in house.runs.followed():
+                house.runs.told(session_id, (await house.store.session(session_id)).head)
+            users_changed()
+        except StoreError as error:  # met again by whoever asks; the next look may do better
+            _log.warning("looking after the sessions failed: %s", error)
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+async def take_up(house: House) -> None:
+    """Goes on with runs that were begun over HTTP and are driven by nobody: cut short, or decided and not resumed."""
+    async for _, card in house.cards.listed():
+        if card.owner is None or house.runs.is_driven(card.session_id):
+            continue  # a run of the command line is gone on with there
+        decided = card.ended == "awaiting_approval" and not card.asked and not card.doubts
+        if card.run_open or decided:
+            house.runs.take_up(house.loop_of(card.profile), card.session_id, card.owner)
