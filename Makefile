@@ -10,7 +10,7 @@ BIN := $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 QUESTION := 订单 123 里买了什么？现在还有货吗？报个价
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast lint format bench protocol lock lock-peers clean
+.PHONY: help setup demo test test-fast lint format bench web protocol lock lock-peers clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -48,6 +48,10 @@ format: setup ## let ruff repair style and formatting
 bench: setup ## measure against hand-written loops, side by side
 	@$(BIN)/python -m bench
 
+web: setup ## build the page and serve it (ERPILOT_HOME chooses the data)
+	@$(BIN)/python scripts/build_web.py
+	@$(BIN)/erpilot serve
+
 protocol: setup ## make the TypeScript types of the page anew from the types of the server
 	$(BIN)/python -m erpilot_api.typescript apps/web/src/protocol.ts
 
@@ -62,5 +66,6 @@ lock-peers: setup ## compile the lock of the packages that make bench measures a
 		--python-version 3.11 --generate-hashes --no-annotate --no-header --quiet
 
 clean: ## remove .venv, the demo's data and every cache
+	rm -rf apps/web/node_modules packages/erpilot_api/src/erpilot_api/static
 	rm -rf .venv .bench .demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis bench/results
 	find packages tests bench evals scripts -name __pycache__ -type d -prune -exec rm -rf {} +
