@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -309,3 +310,27 @@ async def test_a_call_that_was_agreed_to_knows_by_whom_and_on_what_it_was_based(
             await loop.decide(items[0].session_id, question.call_id, approve=True, by="boss")
             await collect(loop.resume(items[0].session_id))
     assert known == [({"order": "7"}, "boss"), ({}, None)]
+
+
+async def test_a_call_that_is_more_than_usual_is_asked_every_time_whatever_was_trusted() -> None:
+    done: list[int] = []
+
+    async def preview(count: int) -> ev.Preview:
+        return ev.Preview("change", measures={"count": Decimal(count)}, raised=count > 5)
+
+    @tool(tier=Tier.WRITE, preview=preview, target=lambda count: "x", varies=("count",))
+    async def change(count: int) -> str:
+        """Changes it."""
+        done.append(count)
+        return "changed"
+
+    calls = [[("change", {"count": number})] for number in (9, 5, 4, 9)]
+    loop, _ = loop_over(*calls, ["done"], tools=[change], auto_approve=("WRITE",))
+    items = await collect(loop.run("go"))
+    session, asked = items[0].session_id, of_type(items, ev.ApprovalRequested)
+    assert [(one.tier, one.offer) for one in asked] == [("DANGEROUS", None)], "not covered by --approve write"
+    await loop.decide(session, asked[0].call_id, approve=True, by="boss")
+    items = await collect(loop.resume(session))
+    assert [one.tier for one in of_type(items, ev.ApprovalRequested)] == ["WRITE", "WRITE", "DANGEROUS"]
+    assert (done, end_of(items).reason) == ([9, 5, 4], "awaiting_approval")
+    await check_session(loop, session)

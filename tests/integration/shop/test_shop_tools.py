@@ -67,24 +67,42 @@ def test_schemas_are_small_and_have_few_arguments(shop: EmbeddedShop) -> None:
         schema = tool.arguments.schema
         assert len(schema["properties"]) <= 10
         text = json.dumps(schema, ensure_ascii=False)
-        assert len(text) + len(tool.description) < 1200
+        assert len(text) + len(tool.description) < (1200 if tool.tier is Tier.READ else 1600)
         assert "anyOf" not in text
         assert "$ref" not in text
 
 
-def test_only_making_a_quotation_writes(shop: EmbeddedShop) -> None:
+def test_what_changes_something_waits_for_a_person_and_what_is_dangerous_every_time(shop: EmbeddedShop) -> None:
     tiers = {tool.name: tool.tier for tool in _tools(shop)}
-    assert [name for name, tier in tiers.items() if tier is not Tier.READ] == ["create_quotation"]
-    assert tiers["create_quotation"] is Tier.WRITE
-    assert {
-        "find_products",
-        "check_stock",
-        "get_price",
-        "find_customers",
-        "find_orders",
-        "get_order",
-        "preview_quote",
-    } < set(tiers)
+    assert {name for name, tier in tiers.items() if tier is Tier.WRITE} == {
+        "create_quotation",
+        "confirm_quotation",
+        "create_order",
+        "update_draft",
+        "deliver_order",
+        "transfer_stock",
+        "create_purchase_order",
+        "create_customer",
+    }
+    dangerous = {
+        "cancel_order",
+        "return_order",
+        "refund",
+        "record_payment",
+        "adjust_stock",
+        "set_prices",
+        "undo_change",
+    }
+    assert {name for name, tier in tiers.items() if tier is Tier.DANGEROUS} >= dangerous
+    for tool in _tools(shop):
+        declared = (tool.preview, tool.target, tool.versions, tool.reconcile, tool.inverse, tool.writes)
+        assert tool.backend == "shop"
+        if tool.tier is Tier.READ:
+            assert tool.reads is not None
+            assert tool.untrusted
+        else:
+            assert None not in declared, tool.name
+            assert tool.idempotent
 
 
 async def test_every_answer_says_when_it_was_read_and_has_no_floating_point_money(call: Caller) -> None:
@@ -259,7 +277,7 @@ async def _shown(caller: Caller, **arguments: Any) -> Any:
 
 async def test_before_it_is_made_a_quotation_is_shown_whole(call: Caller) -> None:
     lines = [*LINES, {"sku": "BV-COLA-500", "qty": "30 箱"}]
-    shown = await _shown(call, customer="鑫源商行", lines=lines, discount_percent=5, valid_days=7)
+    shown = await _shown(call, customer="C001", lines=lines, discount_percent=5, valid_days=7)
     said = {change.field: change.after for change in shown.changes}
     assert "鑫源商行" in said["customer"]
     assert "200 个 x 43.12 = 8192.80 CNY" in said["line 1"]
@@ -273,7 +291,7 @@ async def test_before_it_is_made_a_quotation_is_shown_whole(call: Caller) -> Non
     assert fields <= words.FIELDS.keys()
     assert shown.title in words.TITLES
     assert call.tools["create_quotation"].target is not None
-    assert call.tools["create_quotation"].target(customer="鑫源商行", lines=lines) == "鑫源商行"
+    assert call.tools["create_quotation"].target(customer="c001", lines=lines) == "C001"
 
 
 async def test_a_quotation_is_made_once_per_key(write: Caller) -> None:
@@ -336,10 +354,9 @@ async def test_a_key_is_not_used_for_something_else(write: Caller) -> None:
     ("arguments", "said"),
     [
         ({"customer": "鑫", "lines": LINES}, "can mean 2 customers"),
-        ({"customer": "鑫源商", "lines": LINES}, "not exactly a customer"),
+        ({"customer": "鑫源商行", "lines": LINES}, "not the id of a customer"),
         ({"customer": "", "lines": LINES}, "needs a customer"),
         ({"customer": "C001", "lines": [{"sku": "保温杯", "qty": 1}]}, "no SKU"),
-        ({"customer": "C001", "lines": LINES, "discount_percent": 60}, "limit is 15 %"),
         ({"customer": "C001", "lines": LINES, "discount_percent": "-5"}, "cannot be meant"),
         ({"customer": "C001", "lines": LINES, "discount_percent": "九五折"}, "not a number"),
         ({"customer": "C001", "lines": LINES, "valid_days": 0}, "0 days"),

@@ -34,12 +34,12 @@ def put(
     preview = shown.preview
     if preview.asked_by is None and (record := led_by(state, run, arguments)) is not None:
         preview = msgspec.structs.replace(preview, asked_by=record)
-    may_offer = rules.tier == "WRITE" and why in ("tier", "changed")
+    may_offer = rules.tier == "WRITE" and why in ("tier", "changed") and not preview.raised
     asked = ev.ApprovalRequested(
         call_id=call.call.id,
         index=call.index,
         tool=tool.name,
-        tier=tool.tier.value,
+        tier="DANGEROUS" if preview.raised else tool.tier.value,
         arguments=judged.arguments,
         digest=judged.digest,
         preview=preview,
@@ -49,7 +49,7 @@ def put(
         why=why,
         offer=offer(tool.name, judged.target, arguments, shown.varies, measures) if may_offer else None,
     )
-    if why != "tier":
+    if why != "tier" or preview.raised:
         return [asked]
     grant = covering_grant(state, tool.name, rules, judged.target, arguments, shown.varies, measures, now)
     if grant is not None:

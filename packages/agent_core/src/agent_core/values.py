@@ -125,6 +125,8 @@ class Preview(Struct, frozen=True, omit_defaults=True):
     measures: dict[str, Decimal] = {}
     """How much it is about, by name (a total, a quantity): what a standing grant can limit."""
     notices: tuple[Notice, ...] = ()
+    raised: bool = False
+    """More than such a call usually is: asked every time, as if the tool were DANGEROUS; no grant covers it."""
 
 
 class Offer(Struct, frozen=True, omit_defaults=True):

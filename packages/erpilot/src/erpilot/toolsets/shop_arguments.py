@@ -24,7 +24,7 @@ def _written(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-def _listed(value: Any) -> Any:
+def listed(value: Any) -> Any:
     """One thing where a list is asked for is a list of one."""
     return [value] if isinstance(value, str | int | float | dict) else value
 
@@ -48,15 +48,16 @@ Percent = Annotated[
 ]
 Quantities = Annotated[
     list[Written] | None,
-    BeforeValidator(_listed),
+    BeforeValidator(listed),
     WithJsonSchema({"type": "array", "items": {"type": "string"}, "description": 'for each sku: 20 or "3 箱"'}),
 ]
-Skus = Annotated[list[Written], BeforeValidator(_listed), Field(min_length=1, max_length=30)]
+Names = Annotated[tuple[Written, ...], BeforeValidator(listed), Field(max_length=50)]
+Skus = Annotated[list[Written], BeforeValidator(listed), Field(min_length=1, max_length=30)]
 State = Literal["draft", "quoted", "confirmed", "in_progress", "done", "cancelled", "open", "partly_delivered"]
 """Those of documents, and two of what is owed: ``open`` (goods are), ``partly_delivered`` (some went out)."""
 States = Annotated[
     list[State] | None,
-    BeforeValidator(_listed),
+    BeforeValidator(listed),
     WithJsonSchema(
         {
             "type": "array",
@@ -80,4 +81,4 @@ class LineAsked(BaseModel):
     unit: Annotated[Text, Field(description="default: the base unit")] = None
 
 
-Lines = Annotated[list[LineAsked], BeforeValidator(_listed), Field(min_length=1, max_length=30)]
+Lines = Annotated[list[LineAsked], BeforeValidator(listed), Field(min_length=1, max_length=30)]

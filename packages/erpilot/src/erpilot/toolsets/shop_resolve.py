@@ -192,19 +192,15 @@ async def order_named(backend: ErpBackend, number: str, kind: Kind | None = None
 
 def _decided(found: Found[Customer], text: str, what: str, *, exact: bool) -> Customer:
     nearest = [f"{hit.record.id} {hit.record.name}" for hit in found.hits]
-    if found.decided and (not exact or _is_called(found.hits[0].record, text)):
+    if found.decided and (not exact or found.hits[0].record.id.casefold() == text.strip().casefold()):
         return found.hits[0].record
-    if exact and found.decided:
-        raise NotFound(f"{text!r} is not exactly a {what}.", hint="Give the id.", nearest=nearest[:1])
+    if exact and found.decided:  # what a person lets pass for ever has to name one record
+        raise NotFound(f"{text!r} is not the id of a {what}.", hint="Give the id.", nearest=nearest[:1])
     if found.total_count > 1:
         raise NotFound(
             f"{text!r} can mean {found.total_count} {what}s.", hint="Ask which one is meant.", nearest=nearest
         )
     raise NotFound(f"There is no {what} {text!r}.", nearest=nearest)
-
-
-def _is_called(customer: Customer, text: str) -> bool:
-    return squeezed(text) in map(squeezed, (customer.id, customer.name, *customer.short_names))
 
 
 def money_of(written: str, currency: str) -> Decimal:

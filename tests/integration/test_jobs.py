@@ -1,0 +1,126 @@
+"""The jobs of a working day, each on the shop: by a scripted model, and by the offline planner where it claims them."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from erpilot.offline import OfflineModel
+from erpilot.shop.embedded.shop import EmbeddedShop
+from erpilot.shop.seed.build import ensure_shop
+from erpilot.toolsets.shop import shop_tools
+from tests.support.figures import figures_from_nowhere
+from tests.support.jobs import LANGUAGES, Job, filled, jobs, missing_facts, play, script, untold_facts, values_at, world
+
+JOBS = jobs()
+READS = [job for job in JOBS if job.tier == "READ"]
+WRITES = [job for job in JOBS if job.tier != "READ"]
+CLAIMED = [
+    (job, language, text) for job in JOBS if job.planner for language in LANGUAGES for text in job.phrasings(language)
+]
+
+
+@pytest.fixture(scope="module")
+def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("jobs") / "shop.db"
+    ensure_shop(path, None)
+    return path
+
+
+@pytest.fixture(scope="module")
+def shop(seeded: Path) -> Iterator[EmbeddedShop]:
+    shop = EmbeddedShop(seeded)
+    yield shop
+    shop.close()
+
+
+@pytest.fixture(scope="module")
+def written(seeded: Path) -> Iterator[Callable[[], int]]:
+    """Changes whenever anything was written to the shop of the reads."""
+    connection = sqlite3.connect(seeded)
+    yield lambda: int(connection.execute("PRAGMA data_version").fetchone()[0])
+    connection.close()
+
+
+@pytest.fixture
+def path(seeded: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(seeded, tmp_path / "shop.db"))
+
+
+@pytest.fixture
+def fresh(path: Path) -> Iterator[EmbeddedShop]:
+    shop = EmbeddedShop(path)
+    yield shop
+    shop.close()
+
+
+def _names(cases: list[Any]) -> list[str]:
+    return [f"{case.id}" if isinstance(case, Job) else f"{case[0].id}-{case[1]}-{case[2]}" for case in cases]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("job", READS, ids=_names(READS))
+async def test_a_job_that_reads_finds_all_that_a_right_answer_holds_and_changes_nothing(
+    shop: EmbeddedShop, written: Callable[[], int], job: Job, language: str, record_property: Any
+) -> None:
+    before = written()
+    model = script(job, world("embedded"), language)
+    played = await play(model, shop_tools(shop), job.phrasings(language)[0])
+    assert (played.end, played.errors, played.asked) == ("completed", [], [])
+    assert {name for name, _ in played.calls} == job.tools
+    assert missing_facts(job, played) == []
+    assert figures_from_nowhere(played.answer, played.texts) == set()
+    assert written() == before
+    record_property("job", f"{job.id} embedded {language} scripted")
+
+
+@pytest.mark.parametrize("agree", [False, True], ids=["refused", "agreed"])
+@pytest.mark.parametrize("job", WRITES, ids=_names(WRITES))
+async def test_a_job_that_writes_is_shown_first_and_done_once_when_a_person_agrees(
+    fresh: EmbeddedShop, path: Path, job: Job, agree: bool, record_property: Any
+) -> None:
+    for language in LANGUAGES[: 2 if not agree else 1]:
+        tools = shop_tools(fresh)
+        names = world("embedded")
+        watch = sqlite3.connect(path)
+        before = watch.execute("PRAGMA data_version").fetchone()
+        played = await play(script(job, names, language), tools, job.phrasings(language)[0], agree=agree)
+        after = watch.execute("PRAGMA data_version").fetchone()
+        watch.close()
+        assert played.end == "completed"
+        assert {asked.tier for asked in played.asked} == {job.tier}
+        assert all(asked.preview.changes for asked in played.asked)
+        assert (after != before) is agree
+        if not agree:
+            assert {kind for _, kind in played.errors} == {"denied"}
+            continue
+        assert played.errors == []
+        assert missing_facts(job, played) == []
+        assert figures_from_nowhere(played.answer, played.texts) == set()
+        handlers = {tool.name: tool for tool in tools}
+        for tool, arguments, where, value in job.after:
+            known = names | played.results
+            asked_for = handlers[tool].arguments.validate(filled(arguments, known))
+            answer = (await handlers[tool].handler(**asked_for)).model_dump(mode="json")
+            assert values_at(answer, where) == [filled(value, known)], (tool, where)
+    record_property("job", f"{job.id} embedded {'zh+en' if not agree else 'zh'} {'agreed' if agree else 'refused'}")
+
+
+@pytest.mark.parametrize(("job", "language", "text"), CLAIMED, ids=_names(CLAIMED))
+async def test_the_offline_planner_does_the_jobs_that_it_claims(
+    shop: EmbeddedShop, written: Callable[[], int], job: Job, language: str, text: str, record_property: Any
+) -> None:
+    before = written()
+    played = await play(OfflineModel(), shop_tools(shop), text)
+    assert (played.end, played.asked) == ("completed", [])
+    assert not [kind for _, kind in played.errors if kind != "validation"]
+    assert figures_from_nowhere(played.answer, [text, *played.texts]) == set()
+    assert untold_facts(job, played) == []
+    assert played.calls
+    assert written() == before
+    record_property("job", f"{job.id} embedded {language} planner")
