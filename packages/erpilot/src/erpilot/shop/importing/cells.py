@@ -143,6 +143,16 @@ def amount_of(cell: Cell) -> tuple[Decimal, str | None]:
     raise Unclear("not_an_amount")
 
 
+def unit_of_heading(inside: str | None) -> str | None:
+    """The unit that a heading names in its brackets; a currency is none: 单价(元) has no unit, 单价(元/箱) has 箱."""
+    if inside is None or inside.casefold() in _MONEY_WORDS or inside == "%":
+        return None
+    money, slash, per = inside.partition("/")
+    if slash:
+        return per.strip() or None if money.strip().casefold() in _MONEY_WORDS else None
+    return inside
+
+
 def share_of(cell: Cell) -> Decimal:
     """A rate as a fraction: 13 %, 13 and 0.13 are the same."""
     value, unit = number_of(cell)

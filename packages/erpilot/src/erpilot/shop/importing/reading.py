@@ -14,7 +14,18 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from .cells import Unclear, amount_of, code_of, date_of, flag_of, is_empty, number_of, share_of, text_of
+from .cells import (
+    Unclear,
+    amount_of,
+    code_of,
+    date_of,
+    flag_of,
+    is_empty,
+    number_of,
+    share_of,
+    text_of,
+    unit_of_heading,
+)
 from .headings import LOOKED_AT, Column, Headings, read_headings
 from .kinds import KINDS, WHOLE, Kind, KindOfFile
 from .problems import Problem, UnreadableFile, column_letters
@@ -284,6 +295,7 @@ def _reader(column: Column) -> Callable[[Cell, Record], None]:
     if how in (_NUMBER, _AMOUNT):
         measure = number_of if how == _NUMBER else amount_of
         step = Decimal(1).scaleb(-limit)
+        usual = unit_of_heading(column.unit)
 
         def number(cell: Cell, record: Record) -> None:
             value, unit = measure(cell)
@@ -294,8 +306,8 @@ def _reader(column: Column) -> Callable[[Cell, Record], None]:
             if value % step:
                 raise Unclear("too_precise")
             record.values[name] = value
-            if unit is not None or column.unit is not None:
-                record.units = {**(record.units or {}), name: unit or column.unit or ""}
+            if said := unit or usual:
+                record.units = {**(record.units or {}), name: said}
 
         return number
     other: Callable[[Cell], Any] = {_SHARE: share_of, _FLAG: flag_of, _DATE: date_of}[how]

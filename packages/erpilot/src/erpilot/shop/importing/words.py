@@ -159,6 +159,24 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "The order {text} has another {field} in row {first}.",
         "订单 {text} 的{field}与第 {first} 行不同。",
     ),
+    "unit_differs": (
+        "{sku} is kept in {known}; the unit {text} of the file cannot replace it.",
+        "{sku} 以{known}为单位，不能改为文件里的{text}。",
+    ),
+    "price_per_unit": (
+        "The price is for a {text}, which {sku} does not have.",
+        "价格按{text}计，而 {sku} 没有这个单位。",
+    ),
+    "below_reserved": (
+        "{sku}: less would be on hand than the {text} that are reserved.",
+        "{sku}：现有将少于已占用的 {text}。",
+    ),
+    "in_future": ("The date {text} is to come.", "日期 {text} 还没有到。"),
+    "refused": ("{why}", "{why}"),
+    "two_files": (
+        "Two files are read together only where one holds past orders and the other their lines.",
+        "只有“历史订单”和“订单明细”两个文件才能一起导入。",
+    ),
     "no_head": ("The order {text} is not in the file of orders.", "订单文件里没有订单 {text}。"),
     "sum_row": ("This looks like a row of sums and is left out.", "看起来是合计行，已略过。"),
     "no_price_anywhere": ("There is no price, and none is known.", "没有价格，系统里也没有。"),
