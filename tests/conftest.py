@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from agent_core.requests import RequestBuilder
+from tests.support.prefix import Watch
 
 
 @pytest.fixture(autouse=True)
@@ -13,3 +19,17 @@ def _nobody_in_particular(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ERPILOT_MODEL", "ERPILOT_LANG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ERPILOT_HOME", str(tmp_path / "erpilot-home"))
+
+
+@pytest.fixture(autouse=True)
+def _each_request_extends_the_one_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What providers cache by, for every request that is built in this process."""
+    watch, build = Watch(), RequestBuilder.build
+
+    @functools.wraps(build)
+    def watched(self: RequestBuilder, state: Any, messages: Any) -> Any:
+        return watch.build(self, state, messages, build)
+
+    monkeypatch.setattr(RequestBuilder, "build", watched)
+    yield
+    assert watch.failures == []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from erpilot.shop.open import open_shop
+from tests.support.prefix import in_folder
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +23,10 @@ def _shop_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def home(_shop_template: Path, tmp_path: Path) -> Path:
     """``ERPILOT_HOME`` for processes; the built-in shop is there already."""
     return Path(shutil.copytree(_shop_template, tmp_path / "home"))
+
+
+@pytest.fixture(autouse=True)
+def _each_request_of_a_process_extends_the_one_before(tmp_path: Path) -> Iterator[None]:
+    """What providers cache by, from the logs that the processes of a test leave in its homes."""
+    yield
+    assert in_folder(tmp_path) == []

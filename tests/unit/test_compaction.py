@@ -206,7 +206,7 @@ def test_a_summary_that_fails_is_tried_with_less_and_then_the_turns_are_dropped_
 def test_a_summary_is_never_longer_than_what_it_stands_for() -> None:
     state = folded(*begun(), answer("short"), said("b"), answer("short"), said("c"))
     policy = ContextPolicy(budget_tokens=24_000)
-    wanted = asked_cut(state, policy, "boss")
+    wanted = asked_cut(state, "boss")
     assert wanted is not None
     assert summarised(state, wanted, policy, "words " * 900, (), "") is None
     assert summarised(state, wanted, policy, "", (), "") is None
@@ -222,7 +222,7 @@ def test_facts_are_kept_only_where_their_figures_were_said_and_changes_are_pinne
     ]
     state = folded(*begun(), *made, answer("Quoted at 12.50. " + "x" * 900), said("next"))
     policy = ContextPolicy()
-    wanted = asked_cut(state, policy, "boss")
+    wanted = asked_cut(state, "boss")
     assert wanted is not None
     source = record(state, entries_in(state, wanted))
     event = summarised(state, wanted, policy, "A quotation.", ("promised 12.50", "promised 13"), source)
@@ -321,9 +321,9 @@ def test_the_endpoint_has_the_last_word_on_how_much_fits() -> None:
 
 def test_a_wish_to_compact_takes_all_turns_but_the_newest() -> None:
     state = folded(*begun(), answer("one"), said("two"), answer("two"), said("three"))
-    wanted = asked_cut(state, ContextPolicy(), "boss")
+    wanted = asked_cut(state, "boss")
     assert wanted == Summarise(3, 6, by="boss")
-    assert asked_cut(folded(*begun(), answer("one")), ContextPolicy(), "boss") is None
+    assert asked_cut(folded(*begun(), answer("one")), "boss") is None
 
 
 def test_estimates_count_wide_characters_one_by_one() -> None:

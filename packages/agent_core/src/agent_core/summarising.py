@@ -74,7 +74,7 @@ async def summarise(driver: Driver, wanted: Summarise, policy: ContextPolicy) ->
         _logger.warning("the model client failed", exc_info=error)
         kind, message = "stream_error", f"The model client failed: {encodable(str(error)) or type(error).__name__}."
     cost = summariser.price.cost(usage) if summariser.price is not None and usage is not None else None
-    failpoint("summarised", event)
+    failpoint("summarised", "nothing" if event is None else event)
     if event is not None:
         session.stage([structs.replace(event, usage=usage, cost=cost)], fact=True)
         return

@@ -77,7 +77,7 @@ def next_cut(state: State, policy: ContextPolicy, system_prompt: str, tool_token
     return _cut(state, _Room(limit, goal, policy, rates), held)
 
 
-def asked_cut(state: State, policy: ContextPolicy, by: str) -> Summarise | None:
+def asked_cut(state: State, by: str) -> Summarise | None:
     """What a person's wish to compact comes to: all turns but the newest are summarised, if there are any."""
     old = _turns(state)
     return Summarise(state.entries[0].seq, _end_of(state, old[-1]), by=by) if old else None

@@ -8,7 +8,7 @@ Places, and what stands behind the colon in a name:
 - ``before_append``, ``after_append``: a transaction of the log; the types of its events, joined by ``+``
 - ``before_effect``, ``after_effect``: a call runs; the name of its tool
 - ``stream``: an event of the model's stream arrived; its type
-
+- ``summarised``: a summary is made and not yet recorded; ``ContextCompacted``, or ``nothing`` when it is unusable
 - ``erp_applied``: an ``ErpDouble`` has committed an effect and not yet answered; the name of the tool
 
 ``python -m agent_core.testing MODULE [ARGUMENT ...]`` runs a module as ``python -m`` does, armed from the environment.
