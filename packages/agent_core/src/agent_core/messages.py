@@ -204,4 +204,5 @@ class WireModel(ModelClient, Protocol):
 
 def measured_as(model: ModelClient) -> str:
     """What is learnt of how a model counts tokens goes by this: its endpoint and name, else the name alone."""
-    return model.origin if isinstance(model, WireModel) else model_name(model)
+    origin = getattr(model, "origin", None)
+    return origin if isinstance(origin, str) else model_name(model)
