@@ -16,6 +16,7 @@ import msgspec
 from agent_core.context.tokens import estimate_message, estimate_text
 from agent_core.messages import Message, ModelEvent, StreamEnd, TextDelta, ToolCall, ToolSchema, Usage
 
+from ..recalled import asks_what_was_said, recalled
 from .answer import tell, write
 from .reading import MOST_CALLS, Asked
 from .turns import Step, conversation, meant, steps
@@ -53,10 +54,15 @@ def next_move(messages: Sequence[Message], offered: set[str]) -> list[Step] | st
     """The calls to make now, or the text of the answer."""
     asked = Asked(True)
     try:
-        asked, results = meant(conversation(messages))
+        turns = conversation(messages)
+        asked, results = meant(turns)
+        found = recalled(next((each.content or "" for each in reversed(messages) if each.role == "user"), ""))
+        told = tell(asked, "recalled", {"found": found}) if found else ""
+        if found and asks_what_was_said(turns[-1][0]):
+            return told
         if asked.problem:
             said = tell(asked, "declined", {"problem": asked.problem, "piece": asked.piece[:40]})
-            return said if asked.problem.startswith("which") else f"{said}\n{tell(asked, 'help', {})}"
+            return said if asked.problem.startswith("which") else f"{said}\n{told or tell(asked, 'help', {})}"
         wanted = {step.key: step for step in steps(asked, results) if step.key not in results}
         if missing := {step.tool for step in wanted.values()} - offered:
             return tell(asked, "no_tool", {"tool": ", ".join(sorted(missing))})

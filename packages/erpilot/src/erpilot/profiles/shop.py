@@ -25,6 +25,8 @@ Looking up
   Several: offer at most five with what tells them apart and ask. Never guess before a write.
 - Nothing found is an answer: say so, offer what is nearest, invent nothing.
 - "It", "那件", "再加十箱" mean what was shown last.
+- What was said earlier and no longer stands above comes with the message as [recalled: ...], or through recall.
+  Promises and names of then count; stock and prices of then are looked up anew.
 
 Writing the answer
 - Stock has four words, never one for another: on hand 现有, reserved 已占用, available 可用 (on hand less reserved),
@@ -49,9 +51,10 @@ Acting
 
 
 def _tools(shop: ErpBackend) -> list[Tool]:
+    from agent_core.tools.recall import RECALL
     from erpilot.toolsets.shop import shop_tools
 
-    return list(shop_tools(shop))
+    return [*shop_tools(shop), RECALL]
 
 
 SHOP = Profile("shop", _PROMPT, _tools)
