@@ -94,8 +94,8 @@ async def change_session(
     """Both are events of the log; what is not given stays."""
     title = change.title if change.title != card.name else None
     archived = change.archived if change.archived != card.archived else None
-    if title is not None and not title.strip():
-        raise Trouble("invalid", "The title is empty.")
+    if title is not None and (not title.strip() or "\0" in title):
+        raise Trouble("invalid", "The title is empty, or holds characters that are not text.")
     if title is not None or archived is not None:
         loop = house.loop_of(card.profile)
         recorded = await loop.label(card.session_id, by=user.name, title=title, archived=archived)
