@@ -30,6 +30,22 @@ def test_sessions_are_listed_newest_first_with_their_state_and_question(home: Pa
     assert rows[2].endswith("订单 123 里买了什么？")
 
 
+def test_sessions_are_found_by_the_words_that_stand_in_them(home: Path) -> None:
+    first = erpilot(home, "ask", "订单 123 里买了什么？").session
+    second = erpilot(home, "ask", "答应鑫源商行的保温杯单价 38.50 元").session
+    rows = erpilot(home, "sessions", "--search", "鑫源商行").out.splitlines()
+    assert [row.split()[0] for row in rows] == ["session", second, first]
+    (_, row) = erpilot(home, "sessions", "--search", "38.5 鑫源").out.splitlines()
+    assert row.split()[0] == second
+    assert row.endswith("答应鑫源商行的保温杯单价 38.50 元")
+    for text in ("zebra", "?!"):
+        done = erpilot(home, "sessions", "--search", text)
+        assert (done.code, done.out) == (0, "")
+        assert f"Nothing was found for: {text}" in done.err
+    erpilot(home, "erase", second, "--yes")
+    assert erpilot(home, "sessions", "--search", "38.5 鑫源").out == ""
+
+
 def test_a_long_list_is_cut_and_says_how_many_there_are(home: Path) -> None:
     for number in range(21):
         _record(home, f"Question {number}")

@@ -46,7 +46,10 @@ HELP: dict[str, tuple[str, str]] = {
         "例子：\n  erpilot chat\n  erpilot chat --session last --model deepseek:deepseek-chat",
     ),
     "sessions": ("list the sessions", "列出会话"),
-    "sessions_examples": ("Example:\n  erpilot sessions --all", "例子：\n  erpilot sessions --all"),
+    "sessions_examples": (
+        'Examples:\n  erpilot sessions --all\n  erpilot sessions --search "price for Xinyuan"',
+        '例子：\n  erpilot sessions --all\n  erpilot sessions --search "鑫源 保温杯"',
+    ),
     "show": ("look into a session, down to the bytes of a request", "查看一个会话，直到请求的每个字节"),
     "show_examples": (
         "Examples:\n"
@@ -257,6 +260,10 @@ HELP: dict[str, tuple[str, str]] = {
     "opt_yes": ("do not ask", "不再询问"),
     "opt_backup_file": ("the backup", "备份文件"),
     "opt_all": ("all sessions, not only the last 20", "全部会话，而不只是最近 20 个"),
+    "opt_search": (
+        "only sessions in which all these words stand together in one message or result, and where",
+        "只列出某条消息或结果中同时含有这些词的会话，并指出位置",
+    ),
     "opt_base_url": ("address of the API", "接口地址"),
     "opt_key_variable": ("environment variable that holds the key", "存放密钥的环境变量"),
     "opt_key_stdin": ("read the key from stdin and store it", "从 stdin 读取密钥并保存"),

@@ -136,7 +136,9 @@ def _add_talking(command: _Adder, say: _Sayer) -> None:
 
 
 def _add_reading(command: _Adder, say: _Sayer) -> None:
-    command("sessions").add_argument("--all", action="store_true", help=say("opt_all"))
+    sessions = command("sessions")
+    sessions.add_argument("--all", action="store_true", help=say("opt_all"))
+    sessions.add_argument("--search", metavar="TEXT", help=say("opt_search"))
     show = command("show")
     _session(show, say)
     show.add_argument("--step", type=int, metavar="N", help=say("opt_step"))

@@ -1,4 +1,4 @@
-"""``erpilot sessions``: the sessions of this home, the one used last first."""
+"""``erpilot sessions``: the sessions of this home, all or those in which something stands, the one used last first."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from .desk import Desk
+from .lines import lines_of
 
 if TYPE_CHECKING:
     from agent_core.store.base import EventStore, SessionInfo
@@ -15,6 +16,8 @@ _SHOWN = 20
 
 def sessions(desk: Desk, parsed: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
+    if parsed.search is not None:
+        return desk.run(_found(desk, parsed.search, everything=parsed.all))
     return desk.run(_sessions(desk, everything=parsed.all))
 
 
@@ -33,6 +36,30 @@ async def _sessions(desk: Desk, *, everything: bool) -> int:
     desk.terminal.table(head, rows)
     if len(shown) < len(known):
         desk.terminal.note(desk.texts("sessions_more", shown=len(shown), total=len(known)), "quiet")
+    return 0
+
+
+async def _found(desk: Desk, text: str, *, everything: bool) -> int:
+    """The sessions in which something stands, each with the best place."""
+    async with desk.open_store() as store:
+        known = {info.session_id: info for info in await store.sessions()}
+        found = await store.search(text, limit=len(known) if everything else _SHOWN)
+    if not found:
+        desk.terminal.note(desk.texts("nothing_found", text=text))
+        return 0
+    head = [desk.texts(f"head_{name}") for name in ("session", "used", "where", "who", "text")]
+    cut = lines_of(desk).cut
+    rows = [
+        [
+            name := one.session_id,
+            desk.time(known[name].updated_at),
+            str(one.seq),
+            one.name or one.speaker,
+            cut(one.text),
+        ]
+        for one in found
+    ]
+    desk.terminal.table(head, rows)
     return 0
 
 

@@ -10,6 +10,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "head_state": ("state", "状态"),
     "head_question": ("first question", "第一个问题"),
     "state_running": ("not finished", "未结束"),
+    "head_where": ("event", "事件"),
+    "head_who": ("who", "谁"),
+    "head_text": ("what stands there", "内容"),
+    "nothing_found": ("Nothing was found for: {text}", "没有找到：{text}"),
     "sessions_more": (
         "{shown} of {total} sessions; all of them: erpilot sessions --all",
         "共 {total} 个会话，显示 {shown} 个；全部：erpilot sessions --all",
