@@ -1,0 +1,1 @@
+"""A Tryton server as an ``ErpBackend``, over its JSON-RPC."""
