@@ -79,6 +79,7 @@ def _enter(connection: sqlite3.Connection, acting: Acting, verb: Verb, write: Wr
             made.reason,
         ),
     ).lastrowid
+    connection.executemany("INSERT OR IGNORE INTO link VALUES (?, ?)", [(number, row) for number in made.linked])
     connection.executemany(
         "INSERT INTO change VALUES (?, ?, ?, ?, ?, ?, ?)",
         (

@@ -45,7 +45,7 @@ def _where(which: HistoryFilter) -> tuple[str, list[Any]]:
     if which.subject is not None:
         parts.append(
             "e.id IN (SELECT id FROM effect WHERE number = ? UNION SELECT effect_id FROM change WHERE about = ? "
-            "UNION SELECT id FROM effect, json_each(effect.linked) WHERE json_each.value = ?)"
+            "UNION SELECT effect_id FROM link WHERE number = ?)"
         )
         values += [which.subject] * 3
     if which.by is not None:

@@ -120,13 +120,14 @@ CREATE TABLE change (
   effect_id INTEGER NOT NULL REFERENCES effect, position INTEGER NOT NULL, about TEXT NOT NULL, subject TEXT NOT NULL,
   field TEXT NOT NULL, before TEXT, after TEXT, PRIMARY KEY (effect_id, position)) WITHOUT ROWID;
 CREATE INDEX change_about ON change (about, effect_id);
+CREATE TABLE link (number TEXT NOT NULL, effect_id INTEGER NOT NULL, PRIMARY KEY (number, effect_id)) WITHOUT ROWID;
 CREATE TABLE gram (
   kind TEXT NOT NULL, gram TEXT NOT NULL, ref TEXT NOT NULL, PRIMARY KEY (kind, gram, ref)) WITHOUT ROWID;
 """
 _KEPT = "".join(
     f"CREATE TRIGGER {table}_{act} BEFORE {act} ON {table} BEGIN "
     f"SELECT RAISE(ABORT, '{table} is only added to'); END;\n"
-    for table in ("move", "effect", "change")
+    for table in ("move", "effect", "change", "link")
     for act in ("UPDATE", "DELETE")
 )
 

@@ -125,6 +125,7 @@ class Ledger:
                     entry.reason,
                 ),
             )
+            self._connection.executemany("INSERT INTO link VALUES (?, ?)", [(each, row) for each in entry.linked])
             self._connection.executemany(
                 "INSERT INTO change VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [
