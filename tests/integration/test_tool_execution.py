@@ -598,3 +598,35 @@ async def test_requests_of_the_double_do_not_overlap_where_records_are_one(tmp_p
     assert all(earlier[1] <= later[0] for earlier, later in itertools.pairwise(spans))
     assert len(erp.effects()) == 4
     await check_session(loop, items[0].session_id, model)
+
+
+async def test_a_file_that_a_call_leaves_behind_is_kept_by_hash_and_told_to_people_only() -> None:
+    @tool
+    async def report(ctx: ToolContext) -> str:
+        """A report."""
+        ctx.attach("chart.json", "application/json", b'{"old": 1}')
+        ctx.attach("chart.json", "application/json", b'{"new": 1}')
+        return "three rows"
+
+    loop, model = loop_over(("report", {}), "done", tools=[report])
+    items = await collect(loop.run("Report"))
+    (finished,) = of_type(items, ev.ToolCallFinished)
+    (artifact,) = finished.artifacts
+    assert (artifact.name, artifact.media_type, artifact.size) == ("chart.json", "application/json", 10)
+    kept = await loop.store.contents(items[0].session_id, [artifact.content])
+    assert kept == {artifact.content: b'{"new": 1}'}
+    assert results(model) == ["three rows"]
+    await check_session(loop, items[0].session_id, model)
+
+
+async def test_a_file_that_is_too_large_fails_the_call_that_left_it() -> None:
+    @tool
+    async def report(ctx: ToolContext) -> str:
+        """A report."""
+        ctx.attach("big", "text/plain", bytes(3 * 1024 * 1024))
+        return "three rows"
+
+    loop, _ = loop_over(("report", {}), "done", tools=[report])
+    items = await collect(loop.run("Report"))
+    assert of_type(items, ev.ToolCallFinished)[0].artifacts == ()
+    assert errors(items)

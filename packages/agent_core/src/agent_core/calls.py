@@ -10,12 +10,14 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from . import events as ev
 from .asking import allowed_at_once
+from .errors import ToolError
 from .failpoint import failpoint
 from .hidden_text import remove, removed_notice
 from .interrupt import Stopped
@@ -27,7 +29,7 @@ from .tools.cache import Key
 from .tools.execute import Outcome, output_text, run_call
 from .tools.faults import fault_content, finished_with
 from .tools.registry import Judged
-from .tools.tool import Keys, Reconciled, Tool
+from .tools.tool import MOST_ATTACHED, Keys, Reconciled, Tool
 
 if TYPE_CHECKING:
     from .driver import Driver
@@ -43,6 +45,8 @@ class _Done(Struct, frozen=True):
     outcome: Outcome
     found: Reconciled | None
     generation: int
+    files: dict[str, tuple[str, bytes]] = {}
+    """What it left behind, by name: media type and bytes."""
 
 
 async def settle(driver: Driver, call_ids: tuple[str, ...]) -> AsyncGenerator[ev.Recorded]:
@@ -144,6 +148,15 @@ async def _run_one(
         loop.call_soon_threadsafe(items.put_nowait, event)
 
     context = tool_context(driver, driver.session.state, release.call, release.key, release.attempt, progress)
+    files: dict[str, tuple[str, bytes]] = {}
+
+    def attach(name: str, media_type: str, data: bytes) -> None:
+        if len(data) > MOST_ATTACHED:
+            raise ToolError(f"The file {name} has {len(data)} bytes; at most {MOST_ATTACHED} can be kept.")
+        masked = driver.masker.text(data.decode("utf-8", "surrogateescape"))
+        files[encodable(name)] = (media_type, masked.encode("utf-8", "surrogateescape"))
+
+    context = replace(context, attach=attach)
     reads, writes = _keys(release.judged)
     threads: list[asyncio.Future[None]] = []
     async with AsyncExitStack() as held:
@@ -165,7 +178,7 @@ async def _run_one(
         failpoint("after_effect", tool.name)
         doubt = outcome.fault is not None and outcome.fault.type == "uncertain"
         found = await _reconcile(driver, release) if doubt and tool.reconcile is not None else None
-    items.put_nowait(_Done(release, outcome, found, generation))
+    items.put_nowait(_Done(release, outcome, found, generation, files))
 
 
 _CHANGED_FAULT = ev.Fault(
@@ -292,14 +305,19 @@ def _stage_twins(driver: Driver, done: _Done, twins: list[tuple[Call, Judged, st
 def _stage_outcome(driver: Driver, done: _Done) -> None:
     session, outcome, judged = driver.session, done.outcome, done.release.judged
     content, run = outcome.content, session.state.run
-    truncated, contents = None, None
+    truncated, contents = None, dict[str, bytes]()
     if outcome.whole is not None:
         data = outcome.whole.encode()
         name = content_hash(data, session.state.salt)
         truncated, contents = ev.Truncation(len(outcome.whole), outcome.shown, name), {name: data}
+    artifacts = []
+    for title, (media_type, data) in done.files.items() if outcome.fault is None else ():
+        name = content_hash(data, session.state.salt)
+        artifacts.append(ev.Artifact(title, media_type, name, len(data)))
+        contents[name] = data
     if outcome.fault is None and judged.tool.tier == "READ":
         reads, _ = _keys(judged)
-        if truncated is None:
+        if truncated is None and not artifacts:
             driver.cache.put(_cache_key(driver, judged), content, reads, generation=done.generation)
         known = None if run is None else run.repeats.get(f"{judged.tool.name}:{judged.digest}")
         if known is not None and known.is_same(content):
@@ -318,6 +336,7 @@ def _stage_outcome(driver: Driver, done: _Done) -> None:
             duration=outcome.duration,
             attempts=done.release.attempt + outcome.attempts - 1,
             truncated=truncated,
+            artifacts=tuple(artifacts),
         )
     ]
-    session.stage([*finished, *_resolved(done.release, done.found)], fact=True, contents=contents)
+    session.stage([*finished, *_resolved(done.release, done.found)], fact=True, contents=contents or None)

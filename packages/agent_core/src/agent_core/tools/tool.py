@@ -38,6 +38,14 @@ def silent(text: str, fraction: float | None = None) -> None:
     """Progress that nobody watches."""
 
 
+MOST_ATTACHED = 2 * 1024 * 1024
+"""Bytes of a file that a call leaves behind."""
+
+
+def unkept(name: str, media_type: str, data: bytes) -> None:
+    """A file that nobody keeps."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """What a call may know of its surroundings. A parameter annotated with this type receives it."""
@@ -59,6 +67,10 @@ class ToolContext:
     """Who agreed."""
     recall: Callable[[str], Awaitable[list[Passage]]] | None = None
     """Finds what was said before in this session."""
+    attach: Callable[[str, str, bytes], None] = unkept
+    """``attach(name, media_type, data)`` leaves a small file with the result, for people and screens; the model does
+    not read it. One of the same name takes the place of an earlier one.
+    """
 
 
 Previewer = Callable[..., Awaitable[Preview]]

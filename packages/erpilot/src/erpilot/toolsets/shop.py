@@ -22,6 +22,7 @@ from .shop_payments import payment_tools
 from .shop_prices import price_tools
 from .shop_purchasing import purchasing_tools
 from .shop_quoting import quoting_tools
+from .shop_reports import report_tools
 from .shop_selling import selling_tools
 from .shop_stock import stock_tools
 from .shop_undo import undo_tools
@@ -36,6 +37,7 @@ def shop_tools(backend: ErpBackend) -> list[Tool]:
         *buying_tools(backend),
         *money_tools(backend),
         *history_tools(backend),
+        *report_tools(backend),
         *quoting_tools(backend),
         *selling_tools(backend),
         *draft_tools(backend),

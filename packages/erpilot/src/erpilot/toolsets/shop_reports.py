@@ -1,0 +1,500 @@
+"""Report tools: sales by span, customer, product; stock that is low, slow, negative, or all with its value; quiet
+customers.
+
+Invariant: every sum, share, difference and per cent is computed here or behind the backend, over everything that
+matches; a report says what it counted and over which days; currencies stand apart.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import Field, WithJsonSchema
+
+from agent_core.tools.tool import Tool, ToolContext
+
+from ..shop.backend import ErpBackend
+from ..shop.errors import Invalid
+from ..shop.reports.charts import MEDIA_TYPE, Bar, vega_lite
+from ..shop.reports.periods import compared, period_named
+from ..shop.values import Period
+from ..shop.verbs.reporting import (
+    Definition,
+    GroupBy,
+    Measure,
+    QuietCustomers,
+    SalesFigures,
+    SalesQuery,
+    SalesReport,
+    SalesRow,
+    StockKind,
+    StockReport,
+)
+from . import shop_results as r
+from .shop_arguments import Days, Limit, Offset, Text
+from .shop_kit import next_offset, reading
+from .shop_resolve import answering, customer_meant, known_products, stamp
+
+Span = Annotated[
+    str,
+    Field(max_length=40),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "description": "today, yesterday, this_week, last_month, this_quarter, last_year, last_30_days, 2026-10, "
+            "2026-Q3, 2026-10-01..2026-10-15",
+        }
+    ),
+]
+Top = Annotated[int, Field(ge=1, le=50)]
+
+
+class SpanFact(r.Fact):
+    """Days of the shop, both included."""
+
+    name: str
+    date_from: dt.date
+    date_to: dt.date
+    days: int
+    zone: str
+
+
+class FiguresFact(r.Fact):
+    """Of one currency. ``revenue`` includes tax, ``net`` does not, returns are taken off both (``returned`` says how
+    much). ``quantity`` where all is of one unit. Margin: of what has a cost; ``net_without_cost`` is what has none."""
+
+    currency: str
+    revenue: r.Amount
+    net: r.Amount
+    returned: r.Amount
+    orders: int
+    average: r.Amount | None = None
+    quantity: r.Qty | None = None
+    unit: str | None = None
+    cost: r.Amount | None = None
+    margin: r.Amount | None = None
+    margin_percent: r.Rate | None = None
+    lines_without_cost: int | None = None
+    net_without_cost: r.Amount | None = None
+
+
+class CompareFact(r.Fact):
+    """Of the measure: before, after less before, and that of before in per cent, absent where before is zero."""
+
+    before: r.Amount | None = None
+    difference: r.Amount | None = None
+    change_percent: r.Rate | None = None
+
+
+class SalesRowFact(FiguresFact):
+    """A group; ``share_percent`` of the total of its currency."""
+
+    key: str
+    name: str
+    share_percent: r.Rate | None = None
+    compared: CompareFact | None = None
+    last_order: dt.date | None = None
+
+
+class SalesTotalFact(FiguresFact):
+    """Everything of one currency, also what is not listed."""
+
+    compared: CompareFact | None = None
+
+
+class SalesAnswer(r.Fact):
+    """Rows by the measure, largest first (time spans: in order). ``total`` covers everything that matches."""
+
+    measure: Measure
+    period: SpanFact
+    compared_with: SpanFact | None = None
+    group_by: GroupBy | None = None
+    rows: list[SalesRowFact]
+    total_count: int
+    total: list[SalesTotalFact]
+    incomplete: bool
+    definition: str
+    as_of: str
+
+
+class StockRowFact(r.Fact):
+    """A product in a warehouse, in ``unit``; ``value`` at cost, in the shop's currency."""
+
+    sku: str
+    name: str
+    warehouse: str
+    unit: str
+    on_hand: r.Qty
+    reserved: r.Qty
+    available: r.Qty
+    incoming: r.Qty | None = None
+    daily_use: r.Qty | None = None
+    enough_for_days: int | None = None
+    last_sale: dt.date | None = None
+    last_arrival: dt.date | None = None
+    value: r.Amount | None = None
+
+
+class StockAnswer(r.Fact):
+    """``total`` and ``by_warehouse``: value of the rows that are not below zero, of all that match."""
+
+    kind: StockKind
+    days: int | None = None
+    rows: list[StockRowFact]
+    total_count: int
+    currency: str
+    total: r.Amount | None = None
+    by_warehouse: dict[str, r.Amount]
+    negative_total: r.Amount | None = None
+    rows_without_cost: int | None = None
+    rule: str
+    next: int | None = None
+    as_of: str
+
+
+class QuietFact(r.Fact):
+    """A regular who stopped; ``value``: what they bought in the time before."""
+
+    customer_id: str
+    customer: str
+    last_order: dt.date
+    days_since: int
+    orders: int
+    usual_days: int
+    value: r.Amount
+    currency: str
+    contact: str | None = None
+
+
+class QuietAnswer(r.Fact):
+    """By value, largest first."""
+
+    customers: list[QuietFact]
+    total_count: int
+    rule: str
+    next: int | None = None
+    as_of: str
+
+
+def report_tools(backend: ErpBackend) -> list[Tool]:
+    """The reports over one backend."""
+
+    @reading("documents", "products", "customers")
+    async def sales_report(
+        period: Span,
+        ctx: ToolContext,
+        measure: Measure = "revenue",
+        group_by: GroupBy | None = None,
+        compare_to: Annotated[str | None, Field(max_length=40, description="previous, last_year or a period")] = None,
+        top: Top | None = None,
+        customer: Text = None,
+        product: Text = None,
+        category: Text = None,
+        warehouse: Text = None,
+        order: Text = None,
+    ) -> SalesAnswer:
+        """Sales of a period, by day, month, product, category, customer, warehouse or in all: revenue, orders,
+        average, quantity or margin, with shares and the comparison; totals over everything."""
+        with answering():
+            query = await sales_query(
+                backend,
+                period=period,
+                measure=measure,
+                group_by=group_by,
+                compare_to=compare_to,
+                top=top if top is not None or group_by in (None, "day", "week", "month", "quarter") else 10,
+                customer=customer,
+                product=product,
+                category=category,
+                warehouse=warehouse,
+                order=order,
+            )
+            report = await backend.sales(query)
+            if report.rows:
+                chart = sales_chart(report)
+                ctx.attach("chart.vl.json", MEDIA_TYPE, json.dumps(chart, ensure_ascii=False).encode())
+            return sales_answer(report)
+
+    @reading("products", "stock")
+    async def stock_report(
+        kind: StockKind,
+        ctx: ToolContext,
+        warehouse: Text = None,
+        days: Days | None = None,
+        limit: Limit = 10,
+        offset: Offset = 0,
+    ) -> StockAnswer:
+        """Stock that is low (does not last `days`, default 14), slow (not sold for `days`, default 90), negative, or
+        all with its value; totals over everything."""
+        with answering():
+            report = await backend.stock_report(kind, warehouse=warehouse, days=days, limit=limit, offset=offset)
+            currency = (await backend.whoami()).company.currency
+            if report.rows and offset == 0:
+                chart = stock_chart(report, currency)
+                ctx.attach("chart.vl.json", MEDIA_TYPE, json.dumps(chart, ensure_ascii=False).encode())
+            return stock_answer(report, currency, next_offset(offset, len(report.rows), report.total_count))
+
+    @reading("documents", "customers")
+    async def quiet_customers(
+        quiet_days: Days = 60,
+        history_days: Days = 365,
+        least_orders: Annotated[int, Field(ge=2, le=1000)] = 3,
+        limit: Limit = 10,
+        offset: Offset = 0,
+    ) -> QuietAnswer:
+        """Customers who used to buy and have not ordered for `quiet_days`, by what they bought before."""
+        with answering():
+            found = await backend.quiet_customers(
+                quiet_days=quiet_days,
+                history_days=history_days,
+                least_orders=least_orders,
+                limit=limit,
+                offset=offset,
+            )
+            return _quiet_answer(found, offset, backend.now())
+
+    return [sales_report, stock_report, quiet_customers]
+
+
+async def sales_query(
+    backend: ErpBackend,
+    *,
+    period: str,
+    measure: Measure = "revenue",
+    group_by: GroupBy | None = None,
+    compare_to: str | None = None,
+    top: int | None = None,
+    customer: str | None = None,
+    product: str | None = None,
+    category: str | None = None,
+    warehouse: str | None = None,
+    order: str | None = None,
+) -> SalesQuery:
+    """What is asked, with names resolved and spans written out. Raises ``ShopError``."""
+    company, today = (await backend.whoami()).company, backend.now().date()
+    span = period_named(period, today, company)
+    if span.start > today:
+        raise Invalid(f"The span from {span.start} is to come: today is {today}.")
+    meant = await customer_meant(backend, customer)
+    sku = None
+    if product:
+        found = (await known_products(backend, [product], exact=False))[product]
+        if isinstance(found, Exception):
+            raise found
+        sku = found.sku
+    return SalesQuery(
+        period=span,
+        measure=measure,
+        group_by=group_by,
+        compare_to=compared(compare_to, span, today, company) if compare_to else None,
+        top=top,
+        customer_id=meant.id if meant else None,
+        sku=sku,
+        category=category or None,
+        warehouse=warehouse or None,
+        order=order or None,
+    )
+
+
+def sales_answer(report: SalesReport) -> SalesAnswer:
+    """The report with shares and differences."""
+    query = report.query
+    return SalesAnswer(
+        measure=query.measure,
+        period=span_fact(query.period),
+        compared_with=span_fact(query.compare_to) if query.compare_to else None,
+        group_by=query.group_by,
+        rows=[_row(row, report) for row in report.rows],
+        total_count=report.total_count,
+        total=[
+            SalesTotalFact(
+                **_figures(figures, query.measure),
+                compared=_compared(query.measure, figures, report.total_compared.get(currency))
+                if report.total_compared is not None
+                else None,
+            )
+            for currency, figures in report.total.items()
+        ],
+        incomplete=report.incomplete,
+        definition=definition_text(report.definition),
+        as_of=stamp(report.as_of),
+    )
+
+
+def span_fact(period: Period) -> SpanFact:
+    """A span written out."""
+    days = (period.end - period.start).days + 1
+    return SpanFact(name=period.name, date_from=period.start, date_to=period.end, days=days, zone=period.zone)
+
+
+def definition_text(definition: Definition) -> str:
+    """What was counted, in words for the model."""
+    date = "document date" if definition.date == "document" else "invoice date"
+    returns = "returns taken off on their own day" if definition.returns == "taken_off" else "returns not counted"
+    tax = "revenue includes tax, net does not" if definition.tax_included else "revenue without tax"
+    cost = {"at_sale": "; costs as of the sale", "current": "; costs as of today", None: ""}[definition.cost_basis]
+    return f"orders in the states {', '.join(definition.states)} by {date}; {returns}; {tax}{cost}"
+
+
+def _figures(figures: SalesFigures, measure: Measure) -> dict[str, Any]:
+    with_cost = measure == "margin"
+    return {
+        "currency": figures.revenue.currency,
+        "revenue": figures.revenue.amount,
+        "net": figures.net.amount,
+        "returned": figures.returned.amount,
+        "orders": figures.orders,
+        "average": figures.average.amount if figures.average else None,
+        "quantity": figures.quantity,
+        "unit": figures.unit,
+        "cost": figures.cost.amount if figures.cost else None,
+        "margin": figures.margin.amount if figures.margin else None,
+        "margin_percent": figures.margin_percent,
+        "lines_without_cost": figures.without_cost if with_cost else None,
+        "net_without_cost": figures.net_without_cost.amount if figures.net_without_cost else None,
+    }
+
+
+def measured(measure: Measure, figures: SalesFigures | None) -> Decimal | None:
+    """The value of the measure; zero where nothing was sold, None where it has none."""
+    if figures is None:
+        return Decimal(0)
+    match measure:
+        case "revenue":
+            return figures.revenue.amount
+        case "quantity":
+            return figures.quantity
+        case "orders":
+            return Decimal(figures.orders)
+        case "average":
+            return figures.average.amount if figures.average else None
+        case "margin":
+            return figures.margin.amount if figures.margin else None
+
+
+def _row(row: SalesRow, report: SalesReport) -> SalesRowFact:
+    measure = report.query.measure
+    total = measured(measure, report.total.get(row.figures.revenue.currency))
+    value = measured(measure, row.figures)
+    share = None
+    if measure not in ("average",) and value is not None and total:
+        share = round(value * 100 / total, 1)
+    return SalesRowFact(
+        **_figures(row.figures, measure),
+        key=row.key,
+        name=row.name,
+        share_percent=share,
+        compared=_compared(measure, row.figures, row.compared) if row.compared is not None else None,
+        last_order=row.last_order,
+    )
+
+
+def _compared(measure: Measure, figures: SalesFigures, before: SalesFigures | None) -> CompareFact:
+    now, then = measured(measure, figures), measured(measure, before)
+    if now is None or then is None:
+        return CompareFact(before=then)
+    difference = now - then
+    percent = round(difference * 100 / abs(then), 1) if then else None
+    return CompareFact(before=then, difference=difference, change_percent=percent)
+
+
+def sales_chart(report: SalesReport) -> dict[str, object]:
+    """Bars of the shop's first currency; a line for spans of time."""
+    query = report.query
+    currency = report.rows[0].figures.revenue.currency
+    bars = [
+        Bar(row.name, value, measured(query.measure, row.compared) if row.compared is not None else None)
+        for row in report.rows
+        if row.figures.revenue.currency == currency and (value := measured(query.measure, row.figures)) is not None
+    ]
+    unit = {"orders": "", "quantity": report.rows[0].figures.unit or ""}.get(query.measure, currency)
+    in_time = query.group_by in ("day", "week", "month", "quarter")
+    labels = (_span_text(query.period), _span_text(query.compare_to) if query.compare_to else "")
+    return vega_lite(bars, title=labels[0], unit=unit, shape="line" if in_time else "bar", labels=labels)
+
+
+def _span_text(period: Period) -> str:
+    return f"{period.start}" if period.start == period.end else f"{period.start} – {period.end}"
+
+
+def stock_chart(report: StockReport, currency: str) -> dict[str, object]:
+    """Bars of what the rows are worth, or, of low stock, of the days that it lasts."""
+    if report.kind == "low":
+        bars = [Bar(f"{row.name} {row.warehouse}", Decimal(row.enough_for or 0)) for row in report.rows]
+        return vega_lite(bars, title=report.kind, unit="days")
+    if report.kind == "negative" or all(row.value is None for row in report.rows):
+        bars = [Bar(f"{row.name} {row.warehouse}", row.on_hand) for row in report.rows]
+        return vega_lite(bars, title=report.kind, unit="")
+    bars = [Bar(f"{row.name} {row.warehouse}", row.value.amount) for row in report.rows if row.value is not None]
+    return vega_lite(bars, title=report.kind, unit=currency)
+
+
+RULES: dict[StockKind, str] = {
+    "low": "available and coming does not last {days} days at the daily use of the last 30 days",
+    "slow": "in stock, not sold for {days} days, and no arrival in that time; value at today's cost",
+    "value": "all positive stock at today's cost",
+    "negative": "less than nothing on hand",
+}
+
+
+def stock_answer(report: StockReport, currency: str, following: int | None) -> StockAnswer:
+    """The report as answered."""
+    low = report.kind == "low"
+    return StockAnswer(
+        kind=report.kind,
+        days=report.days or None,
+        rows=[
+            StockRowFact(
+                sku=row.sku,
+                name=row.name,
+                warehouse=row.warehouse,
+                unit=row.unit,
+                on_hand=row.on_hand,
+                reserved=row.reserved,
+                available=row.available,
+                incoming=row.incoming if low else None,
+                daily_use=row.daily_use,
+                enough_for_days=row.enough_for,
+                last_sale=row.last_sale,
+                last_arrival=row.last_arrival,
+                value=row.value.amount if row.value else None,
+            )
+            for row in report.rows
+        ],
+        total_count=report.total_count,
+        currency=currency,
+        total=report.total.amount if report.total else None,
+        by_warehouse={name: money.amount for name, money in report.by_warehouse.items()},
+        negative_total=report.negative_total.amount if report.negative_total else None,
+        rows_without_cost=report.without_cost if report.total is not None else None,
+        rule=RULES[report.kind].format(days=report.days),
+        next=following,
+        as_of=stamp(report.as_of),
+    )
+
+
+def _quiet_answer(found: QuietCustomers, offset: int, now: dt.datetime) -> QuietAnswer:
+    return QuietAnswer(
+        customers=[
+            QuietFact(
+                customer_id=each.party_id,
+                customer=each.name,
+                last_order=each.last_order,
+                days_since=(now.date() - each.last_order).days,
+                orders=each.orders,
+                usual_days=each.usual_days,
+                value=each.value.amount,
+                currency=each.value.currency,
+                contact=each.contact,
+            )
+            for each in found.customers
+        ],
+        total_count=found.total_count,
+        rule=f"at least {found.least_orders} orders in the {found.history_days} days before, none for "
+        f"{found.quiet_days} days",
+        next=next_offset(offset, len(found.customers), found.total_count),
+        as_of=stamp(now),
+    )
