@@ -10,6 +10,7 @@ import time
 from typing import Any
 
 from bench.compare import WrongResult, compare
+from bench.context import context
 from bench.peers import ROOT
 from bench.report import Line, table
 from bench.storage import storage
@@ -19,12 +20,12 @@ from bench.tools import tools
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one round of fewer tasks: a look, not a figure")
-    parser.add_argument("--only", choices=("clients", "storage", "tools"), help="only this part")
+    parser.add_argument("--only", choices=("clients", "storage", "tools", "context"), help="only this part")
     options = parser.parse_args()
     lines: list[Line] = []
     raw: list[dict[str, Any]] = []
     try:
-        for name, part in (("clients", compare), ("storage", storage), ("tools", tools)):
+        for name, part in (("clients", compare), ("storage", storage), ("tools", tools), ("context", context)):
             if options.only in (None, name):
                 more, measured = part(quick=options.quick)
                 lines += more
