@@ -129,7 +129,7 @@ async def list_reports(
 async def export(
     house: TheHouse,
     card: Own,
-    redact: Annotated[bool, Query(description="Mask names, figures and words.")] = False,
+    redact: Annotated[bool, Query(description="Mask what says who a person is.")] = False,
     until: Annotated[int | None, Query(ge=1, le=2**53, description="The last event in the file.")] = None,
 ) -> Response:
     """As `erpilot export` writes it, for `erpilot import-session` and `erpilot verify`."""
