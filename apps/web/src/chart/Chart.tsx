@@ -8,7 +8,7 @@ import { useWords } from "../text/words";
 import { Axes, Bars, Lines, Ring } from "./draw";
 import type { Spec } from "./isChart";
 import { layoutOf } from "./layout";
-import { chartOf, type Datum, text } from "./model";
+import { chartOf, type Datum, measureOf, text } from "./model";
 
 export default function Chart({ spec }: { spec: Spec }) {
   const say = useWords();
@@ -34,12 +34,19 @@ export default function Chart({ spec }: { spec: Spec }) {
     );
   }
   const ring = model.marks[0]?.shape === "arc";
+  const unit = model.marks[0] ? measureOf(model.marks[0], model.lying)?.title : "";
   const label = [model.title, ...model.names.slice(0, 40)].filter(Boolean).join(", ");
   return (
     <figure className="chart" ref={frame}>
       {model.title && (
         <figcaption>
           <Plain text={model.title} />
+          {unit && (
+            <span className="faint">
+              {" "}
+              <Plain text={unit} />
+            </span>
+          )}
         </figcaption>
       )}
       <svg

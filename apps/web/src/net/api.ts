@@ -9,6 +9,7 @@ import type {
   Entered,
   Forked,
   Me,
+  ReportList,
   RolledBackTo,
   Say,
   SessionChange,
@@ -79,3 +80,5 @@ export const rollBack = (id: string, to: number) =>
   ask<RolledBackTo>(path(["sessions", id, "rollback"]), { body: { to } });
 
 export const diff = (a: string, b: string) => ask<Diff>(path(["sessions", a, "diff"], { other: b }));
+
+export const reports = (id: string) => ask<ReportList>(path(["sessions", id, "reports"]));

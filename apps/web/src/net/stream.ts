@@ -16,7 +16,7 @@ export interface Listener {
 }
 
 const SILENCE_MS = 45_000;
-const FIRST_WAIT_MS = 400;
+const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 8_000;
 
 /** Follows a session from behind event `after` until the function that it returns is called. */

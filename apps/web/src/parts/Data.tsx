@@ -78,8 +78,8 @@ function Value({ value, depth }: { value: Json; depth: number }) {
 function Pairs({ record, depth }: { record: { [key: string]: Json }; depth: number }) {
   const language = useStore(lang);
   const entries = Object.entries(record);
-  const simple = entries.filter(([, value]) => isScalar(value));
-  const nested = entries.filter(([, value]) => !isScalar(value) && !isEmpty(value));
+  const simple = entries.filter(([, value]) => isScalar(value) || isList(value));
+  const nested = entries.filter(([, value]) => !isScalar(value) && !isList(value) && !isEmpty(value));
   return (
     <div className="record">
       {simple.length > 0 && (
@@ -88,7 +88,7 @@ function Pairs({ record, depth }: { record: { [key: string]: Json }; depth: numb
             <div key={name}>
               <dt>{columnName(name, language)}</dt>
               <dd>
-                <Plain text={scalar(value)} />
+                <Plain text={isList(value) ? value.map(scalar).join(", ") : scalar(value)} />
               </dd>
             </div>
           ))}
@@ -171,6 +171,11 @@ function isScalar(value: Json): value is null | boolean | number | string {
 function isEmpty(value: Json): boolean {
   if (value === null || value === "") return true;
   return typeof value === "object" && (Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0);
+}
+
+/** Plain values in a row, told as one. */
+function isList(value: Json): value is Json[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isScalar);
 }
 
 function isRows(value: Json[]): value is { [key: string]: Json }[] {

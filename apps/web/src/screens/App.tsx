@@ -125,7 +125,6 @@ function Inside({ onRefused }: { onRefused(): void }) {
             jump={at.seq}
             openList={openList}
             waiting={count}
-            onChanged={waiting.reload}
             onRefused={onRefused}
           />
         )}

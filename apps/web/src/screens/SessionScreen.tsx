@@ -8,6 +8,7 @@ import { Button, IconButton } from "../parts/Button";
 import { Sheet } from "../parts/Sheet";
 import { MeContext, SessionContext } from "../state/context";
 import { useAction, useMedia } from "../state/hooks";
+import { tellNews } from "../state/news";
 import { outbox, post } from "../state/outbox";
 import { keep, recall } from "../state/prefs";
 import { go } from "../state/route";
@@ -26,7 +27,6 @@ interface Props {
   jump: number | null;
   openList: (() => void) | null;
   waiting: number;
-  onChanged(): void;
   onRefused(): void;
 }
 
@@ -40,7 +40,7 @@ export function SessionScreen(props: Props) {
   return session ? <Opened {...props} session={session} /> : <main className="pane" id="main" tabIndex={-1} />;
 }
 
-function Opened({ id, session, jump, openList, waiting, onChanged, onRefused }: Props & { session: OpenSession }) {
+function Opened({ id, session, jump, openList, waiting, onRefused }: Props & { session: OpenSession }) {
   const say = useWords();
   const me = useContext(MeContext);
   const view = useSettled(session);
@@ -63,7 +63,7 @@ function Opened({ id, session, jump, openList, waiting, onChanged, onRefused }: 
 
   // What waits, and the list of conversations, follow from what happens here.
   // biome-ignore lint/correctness/useExhaustiveDependencies: told whenever one of them changes
-  useEffect(onChanged, [view.asking.length, running]);
+  useEffect(tellNews, [view.asking.length, running, view.title]);
   useEffect(() => {
     if (link === "refused") onRefused();
   }, [link, onRefused]);

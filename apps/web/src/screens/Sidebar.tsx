@@ -9,6 +9,7 @@ import { Plain } from "../parts/Plain";
 import type { SessionSummary } from "../protocol";
 import { MeContext } from "../state/context";
 import { useAction, useLoaded } from "../state/hooks";
+import { tellNews } from "../state/news";
 import { lang, theme } from "../state/prefs";
 import { go, route, write } from "../state/route";
 import { useStore } from "../state/store";
@@ -87,7 +88,6 @@ export function Sidebar({ waiting }: { waiting: number }) {
             current={
               at.at !== "new" && at.at !== "inbox" && (at.at === "compare" ? at.b : at.id) === session.session_id
             }
-            onChanged={list.reload}
           />
         ))}
         {list.value && shown.length === 0 && (
@@ -131,15 +131,7 @@ export function follow(
   move();
 }
 
-function SessionLine({
-  session,
-  current,
-  onChanged,
-}: {
-  session: SessionSummary;
-  current: boolean;
-  onChanged(): void;
-}) {
+function SessionLine({ session, current }: { session: SessionSummary; current: boolean }) {
   const say = useWords();
   const language = useStore(lang);
   const [naming, setNaming] = useState(false);
@@ -150,7 +142,7 @@ function SessionLine({
   const rename = (name: string) => {
     setNaming(false);
     if (name.trim() && name.trim() !== session.title)
-      action.run(() => api.change(id, { title: name.trim() }).then(onChanged));
+      action.run(() => api.change(id, { title: name.trim() }).then(tellNews));
   };
   if (naming) return <Rename title={session.title} onDone={rename} onCancel={() => setNaming(false)} />;
   const money = moneys(session.costs);
@@ -177,7 +169,7 @@ function SessionLine({
           {
             label: session.archived ? say("unarchive") : say("archive"),
             icon: session.archived ? ArchiveRestore : Archive,
-            act: () => action.run(() => api.change(id, { archived: !session.archived }).then(onChanged)),
+            act: () => action.run(() => api.change(id, { archived: !session.archived }).then(tellNews)),
           },
         ]}
       />

@@ -1,14 +1,10 @@
 // Small hooks that several screens need.
 
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
-import type { View } from "../log/view";
 import { Trouble } from "../net/http";
 import { type Say, useWords } from "../text/words";
-import type { OpenSession } from "./session";
-
-export function useView(session: OpenSession): View {
-  return useSyncExternalStore(session.subscribe, session.view);
-}
+import { news } from "./news";
+import { useStore } from "./store";
 
 export interface Loaded<T> {
   value: T | null;
@@ -48,6 +44,11 @@ export function useLoaded<T>(
     return () => stop.abort();
   }, [key, round]);
   const reload = useCallback(() => setRound((n) => n + 1), []);
+  const told = useStore(news);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: lists that look by themselves also look at news
+  useEffect(() => {
+    if (everyMs !== null && told > 0) reload();
+  }, [told]);
   useEffect(() => {
     if (everyMs === null) return;
     const look = () => {

@@ -17,6 +17,7 @@ import { oneLine, seconds } from "../../text/format";
 import { useWords } from "../../text/words";
 import { ApprovalCard } from "../ApprovalCard";
 import { Decided } from "./Decided";
+import { hasChart, ReportChart } from "./ReportChart";
 
 interface Props {
   call: Call;
@@ -98,6 +99,11 @@ export function CallLine({ call, messageSeq, span }: Props) {
         />
       )}
       {call.state === "uncertain" && !readOnly && <Doubt call={call} />}
+      {hasChart(call) && (
+        <div className="call-chart">
+          <ReportChart call={call} />
+        </div>
+      )}
       {open && (
         <div className="call-details" id={details}>
           <h4>{say("arguments")}</h4>

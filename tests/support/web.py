@@ -1,0 +1,174 @@
+"""Somebody in front of the page: a browser's window, what it asked for and complained of, and a server to look at.
+
+Invariant: a visit ends with a look at what the window did: nothing was asked of another host, no script failed, no
+content security policy was violated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.async_api import Browser, BrowserContext, Page
+
+from .cli import environment
+
+AXE = Path(__file__).parents[2] / "apps/web/node_modules/axe-core/axe.min.js"
+SCREENSHOTS = os.environ.get("ERPILOT_SCREENSHOTS")
+"""Where pictures are kept; by default a test's own folder, which is left when it fails."""
+DESKTOP, PHONE = (1280, 860), (390, 844)
+LONG_TASKS = """
+window.longTasks = [];
+new PerformanceObserver(list => {
+  for (const entry of list.getEntries()) window.longTasks.push(Math.round(entry.duration));
+}).observe({type: "longtask", buffered: true});
+"""
+
+
+@dataclass
+class Visit:
+    """A window. ``asked``: every address it asked for; ``complaints``: what its console said went wrong."""
+
+    page: Page
+    context: BrowserContext
+    host: str
+    folder: Path
+    asked: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    async def picture(self, name: str) -> None:
+        """Keeps what is to be seen as ``NAME.png``."""
+        folder = Path(SCREENSHOTS) if SCREENSHOTS else self.folder
+        folder.mkdir(parents=True, exist_ok=True)
+        await self.page.evaluate("document.fonts.ready")
+        await self.page.screenshot(path=folder / f"{name}.png", animations="disabled")
+
+    async def said(self, text: str) -> None:
+        """Writes a message and sends it with Enter."""
+        box = self.page.locator(".composer textarea")
+        await box.fill(text)
+        await box.press("Enter")
+
+    async def ended(self, runs: int = 1) -> None:
+        """Waits until so many runs have ended."""
+        await self.page.locator(".note.good, .note.bad, .note.waits").nth(runs - 1).wait_for()
+
+    async def serious(self) -> list[str]:
+        """Findings of axe that are serious or critical."""
+        await self.page.evaluate(AXE.read_text(encoding="utf-8"))
+        found: list[dict[str, Any]] = await self.page.evaluate(
+            "async () => (await axe.run(document, {resultTypes: ['violations']})).violations"
+        )
+        return [
+            f"{each['id']}: {node['html'][:200]}"
+            for each in found
+            if each["impact"] in ("serious", "critical")
+            for node in each["nodes"]
+        ]
+
+    async def long_tasks(self, over: int) -> list[int]:
+        """Milliseconds of each task of the main thread that took longer than ``over``."""
+        tasks: list[int] = await self.page.evaluate("window.longTasks")
+        return [task for task in tasks if task > over]
+
+    def elsewhere(self) -> list[str]:
+        """What was asked of another host than the server."""
+        own = ("data:", "blob:", "about:")
+        return [url for url in self.asked if urlsplit(url).netloc != self.host and not url.startswith(own)]
+
+
+@asynccontextmanager
+async def visit(
+    browser: Browser,
+    link: str,
+    folder: Path,
+    *,
+    size: tuple[int, int] = DESKTOP,
+    language: str = "zh-CN",
+    dark: bool = False,
+    phone: bool = False,
+    state: Any = None,
+) -> AsyncIterator[Visit]:
+    """Opens ``link`` in a window of its own."""
+    context = await browser.new_context(
+        viewport={"width": size[0], "height": size[1]},
+        locale=language,
+        timezone_id="Asia/Shanghai",
+        color_scheme="dark" if dark else "light",
+        has_touch=phone,
+        is_mobile=phone,
+        storage_state=state,
+    )
+    context.set_default_timeout(20_000)
+    await context.add_init_script(LONG_TASKS)
+    page = await context.new_page()
+    seen = Visit(page, context, urlsplit(link).netloc, folder)
+    context.on("request", lambda request: seen.asked.append(request.url))
+    page.on("pageerror", lambda error: seen.complaints.append(str(error)))
+    page.on("dialog", lambda dialog: seen.complaints.append(f"dialog {dialog.message}"))
+
+    def heard(message: Any) -> None:
+        # A server that is away, or that says no, is told by the browser as well as by the page.
+        if message.type in ("error", "warning") and "Failed to load resource" not in message.text:
+            seen.complaints.append(message.text)
+
+    page.on("console", heard)
+    try:
+        await page.goto(link)
+        yield seen
+        assert seen.complaints == []
+        assert seen.elsewhere() == []
+    except BaseException:
+        if not page.is_closed():
+            await page.screenshot(path=folder / "failed.png")
+        raise
+    finally:
+        await context.close()
+
+
+@dataclass
+class Serving:
+    """``erpilot serve`` as a process."""
+
+    process: asyncio.subprocess.Process
+    link: str
+
+    async def stop(self) -> int:
+        """Asks it to stop, and waits until it has."""
+        self.process.send_signal(signal.SIGTERM)
+        await self.process.communicate()
+        return self.process.returncode or 0
+
+
+async def serve(home: Path, settings: Mapping[str, str] | None = None, port: int = 0) -> Serving:
+    """Starts ``erpilot serve`` over ``home``."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "erpilot",
+        "serve",
+        "--port",
+        str(port),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+        env=environment(home, **(settings or {})),
+    )
+    assert process.stderr is not None
+    told = ""
+    while True:
+        line = (await asyncio.wait_for(process.stderr.readline(), 60)).decode()
+        told += line
+        found = re.search(r"http://\S+#code=\S+", line)
+        if found:
+            return Serving(process, found.group())
+        assert line, f"erpilot serve ended: {told}"
