@@ -735,6 +735,14 @@ export interface StepStarted {
   v: number;
 }
 
+/** One frame of a stream. `data` is JSON text; `event` tells what it holds: without one (or `message`) an event in its place. */
+export interface StreamFrame {
+  id?: string;
+  event?: "message" | "start" | "partial" | "done" | "error";
+  retry?: number;
+  data: string;
+}
+
 /** Events `from_seq` to `to_seq` could not be summarised; `kind` as in `ModelAttemptFailed`. */
 export interface SummaryFailed {
   type: "SummaryFailed";

@@ -20,6 +20,8 @@ REF = "#/components/schemas/{name}"
 
 _SHOWN = tuple(cls for cls in get_args(events.DurableEvent | events.ShownEvent))
 
+_IN_FRAMES = ("Recorded", "Start", "PartialStep", "Done", "Problem")
+
 
 class UnknownEvent(Struct, frozen=True):
     """An event of a newer program: to be kept and otherwise left alone."""
@@ -66,6 +68,23 @@ def components() -> dict[str, dict[str, Any]]:
         "anyOf": [{"$ref": REF.format(name=cls.__name__)} for cls in get_args(transcript.AnyItem)],
     }
     found["Replay"]["properties"]["items"] = {"type": "array", "items": {"$ref": REF.format(name="TranscriptItem")}}
+    found["StreamFrame"] = {
+        "title": "StreamFrame",
+        "description": "One frame of a stream. ``data`` is JSON text; ``event`` tells what it holds: without one (or "
+        "``message``) an event in its place.",
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "pattern": "^[0-9]+$"},
+            "event": {"enum": ["message", "start", "partial", "done", "error"]},
+            "retry": {"type": "integer"},
+            "data": {
+                "type": "string",
+                "contentMediaType": "application/json",
+                "contentSchema": {"anyOf": [{"$ref": REF.format(name=name)} for name in _IN_FRAMES]},
+            },
+        },
+        "required": ["data"],
+    }
     for name in ("a", "b"):
         found["DiffRow"]["properties"][name] = {"anyOf": [{"$ref": REF.format(name="Recorded")}, {"type": "null"}]}
     return dict(sorted(found.items()))

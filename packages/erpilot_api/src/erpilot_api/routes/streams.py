@@ -30,8 +30,7 @@ _STREAM: Said = {
         "description": "Frames: `start`, the events, `done` or `error`. See docs/http.md.",
         "content": {
             "text/event-stream": {
-                "schema": {"type": "string"},
-                "itemSchema": {"$ref": "#/components/schemas/Recorded"},
+                "itemSchema": {"$ref": "#/components/schemas/StreamFrame"},
                 "example": (
                     'event: start\ndata: {"session_id":"261130-1f2e3d4c","after":0,"head":0,"running":true,'
                     '"repeated":false}\n\nid: 1\ndata: {"session_id":"261130-1f2e3d4c","seq":1,"at":1796000000.0,'
