@@ -73,14 +73,21 @@ def asked_words(text: str) -> dict[str, float]:
     return found
 
 
-def needed_words(text: str) -> list[str]:
-    """The words that a text has to hold, all of them, to hold what ``text`` names."""
-    found: dict[str, None] = {}
+Need = tuple[tuple[str, ...], ...]
+"""Words that have to stand together; any of these groups will do."""
+
+
+def needed_words(text: str) -> list[Need]:
+    """What a text has to hold, all of it, to hold what ``text`` names. A code may stand there with or without marks."""
+    found: dict[Need, None] = {}
     for run, code in _PIECES.findall(folded(text)):
         if run:
-            found.update(dict.fromkeys(map("".join, pairwise(run)) if len(run) > 1 else run))
+            words = map("".join, pairwise(run)) if len(run) > 1 else run
+            found.update(dict.fromkeys(((word,),) for word in words))
         else:
-            found.update(dict.fromkeys(map(_plain, _PARTS.findall(code))))
+            parts = tuple(map(_plain, _PARTS.findall(code)))
+            others = tuple((word,) for word in sorted(_words_of_code(code) - set(parts)))
+            found[(parts, *others)] = None
     return list(found)[:MOST_ASKED]
 
 

@@ -28,7 +28,7 @@ from ..context.passages import (
     findable,
     ranked,
 )
-from ..context.words import VERSION, words_of
+from ..context.words import VERSION, Need, words_of
 from ..events import AssistantMessage, Recorded, SessionStarted
 from .base import Span
 from .table import SPAN
@@ -49,14 +49,15 @@ Part = tuple[int, int, int]
 
 def is_current(db: sqlite3.Connection, numbers: Sequence[int] | None = None) -> bool:
     """Whether everything of these sessions, or of all, is in the index."""
-    return _version(db) == VERSION and _next_behind(db, numbers) is None
+    return _is_sound(db) and _next_behind(db, numbers) is None
 
 
 def bring_on(db: sqlite3.Connection, numbers: Sequence[int] | None = None) -> bool:
     """Takes some more events of these sessions, or of all, into the index; whether nothing is left to be taken in."""
-    if _version(db) != VERSION:
+    if not _is_sound(db):
         empty(db)
         db.execute("INSERT INTO indexed VALUES (0, ?)", (VERSION,))
+        db.execute("INSERT INTO words (rowid, text) VALUES (1, 'begun')")  # no event stands in that place
     behind = _next_behind(db, numbers)
     if behind is None:
         return True
@@ -111,11 +112,11 @@ def _places(db: sqlite3.Connection, parts: Sequence[Part], words: Iterable[str])
     return found
 
 
-def _places_of_all(db: sqlite3.Connection, words: Sequence[str]) -> dict[int, list[int]]:
+def _places_of_all(db: sqlite3.Connection, needs: Sequence[Need]) -> dict[int, list[int]]:
     """The events, by session number, in which all the words stand."""
     query = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?"
     found: dict[int, list[int]] = {}
-    for (place,) in db.execute(query, (" AND ".join(f'"{word}"' for word in words), _MOST_PLACES)):
+    for (place,) in db.execute(query, (" AND ".join(map(_matching, needs)), _MOST_PLACES)):
         found.setdefault(place // SPAN, []).append(place % SPAN)
     return found
 
@@ -142,20 +143,26 @@ def found_within(
 
 
 def found_in_all(
-    db: sqlite3.Connection, text: str, words: Sequence[str], owner: str | None, limit: int
+    db: sqlite3.Connection, text: str, needs: Sequence[Need], owner: str | None, limit: int
 ) -> list[Passage]:
     """The best passage of each session in which all the words stand, the session used last first."""
-    where = _places_of_all(db, words)
+    where, words = _places_of_all(db, needs), dict.fromkeys(words_of(text), 1.0)
     query = "SELECT id, updated_at FROM sessions WHERE number = ?"
     sessions = [(number, *db.execute(query, (number,)).fetchone()) for number in where]
     found: list[Passage] = []
     for number, session_id, _ in sorted(sessions, key=lambda one: (-one[2], -one[0])):
         if owner is None or _is_owned_by(db, number, owner):
             read = (_source(db, session_id, number, seq) for seq in where[number][:LOOKED_AT])
-            found += best(filter(None, read), text, dict.fromkeys(words, 1.0), limit=1)
+            found += best(filter(None, read), text, words, limit=1)
         if len(found) == limit:
             break
     return found
+
+
+def _matching(need: Need) -> str:
+    """What is needed, in the language of FTS5."""
+    groups = (" AND ".join(f'"{word}"' for word in group) for group in need)
+    return f"({' OR '.join(f'({group})' for group in groups)})"
 
 
 def _source(db: sqlite3.Connection, session_id: str, number: int, seq: int) -> Source | None:
@@ -197,10 +204,14 @@ def _text(payload: bytes) -> str:
     return "" if found is None else found[2]
 
 
-def _version(db: sqlite3.Connection) -> int:
-    query = "SELECT upto FROM indexed WHERE session = 0 AND EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'words')"
-    row = db.execute(query).fetchone()
-    return 0 if row is None else row[0]
+def _is_sound(db: sqlite3.Connection) -> bool:
+    """Whether the index is of this version and was not emptied by somebody else."""
+    try:
+        version = db.execute("SELECT upto FROM indexed WHERE session = 0").fetchone()
+        begun = db.execute("SELECT 1 FROM words WHERE words MATCH 'begun' AND rowid = 1").fetchone()
+    except sqlite3.DatabaseError:
+        return False
+    return version == (VERSION,) and begun is not None
 
 
 def _next_behind(db: sqlite3.Connection, numbers: Sequence[int] | None) -> Part | None:

@@ -14,7 +14,7 @@ import msgspec
 
 from ..codec import decode, encode, type_name
 from ..context.passages import FOUND_TYPES, LOOKED_AT, REPLY_WITHIN, Passage, Source, asks, best, findable, ranked
-from ..context.words import asked_words, needed_words, words_of
+from ..context.words import Need, asked_words, needed_words, words_of
 from ..errors import Busy, Conflict, Erased, Fenced, StoreError, UnknownSession
 from ..events import AnyEvent, AssistantMessage, Parent, Recorded, SessionStarted, StepStarted, UserMessage
 from .base import FIRST_LEASE, SNAPSHOTS_KEPT, Head, Lease, Row, SessionInfo, Snapshot, Span, Verified
@@ -55,6 +55,10 @@ class _Session:
                 for word in words_of(found[2]):
                     self.words.setdefault(word, []).append(row.seq)
         self.indexed = len(self.rows)
+
+    def places(self, need: Need) -> set[int]:
+        """The events in which what is needed stands."""
+        return set().union(*(set.intersection(*(set(self.words.get(word, ())) for word in group)) for group in need))
 
     def source(self, session_id: str, seq: int) -> Source | None:
         """An event, a question with its answer."""
@@ -246,12 +250,12 @@ class MemoryStore:
         )
 
     async def search(self, text: str, *, owner: str | None = None, limit: int = 20) -> list[Passage]:
-        words = dict.fromkeys(needed_words(text), 1.0)
+        needs, words = needed_words(text), dict.fromkeys(words_of(text), 1.0)
         found: list[Passage] = []
-        for info in await self.sessions() if words else ():
+        for info in await self.sessions() if needs else ():
             session = self._get(info.session_id)
             session.bring_on()
-            seqs = set.intersection(*(set(session.words.get(word, ())) for word in words))
+            seqs = set.intersection(*map(session.places, needs))
             if owner is None or self._owner(session) == owner:
                 newest = sorted(seqs, reverse=True)[:LOOKED_AT]
                 sources = [one for seq in newest if (one := session.source(info.session_id, seq)) is not None]

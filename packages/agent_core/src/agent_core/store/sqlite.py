@@ -314,10 +314,10 @@ class SqliteStore:
         return await self._looked_up(job, [number for number, _, _ in segments]) if asked else []
 
     async def search(self, text: str, *, owner: str | None = None, limit: int = 20) -> list[Passage]:
-        words = needed_words(text)
-        if not words:
+        needs = needed_words(text)
+        if not needs:
             return []
-        return await self._looked_up(lambda db: fulltext.found_in_all(db, text, words, owner, limit), None)
+        return await self._looked_up(lambda db: fulltext.found_in_all(db, text, needs, owner, limit), None)
 
     async def _looked_up(
         self, job: Callable[[sqlite3.Connection], list[Passage]], numbers: Sequence[int] | None
