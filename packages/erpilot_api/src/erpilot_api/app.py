@@ -10,9 +10,10 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from . import problems
@@ -57,10 +58,16 @@ def create_app(
         app.include_router(module.router)
     described(app)
     if (static / "index.html").exists():
-        app.mount("/assets", StaticFiles(directory=static / "assets", check_dir=False))
-
-        @app.get("/", include_in_schema=False)
-        async def page() -> Response:
-            return FileResponse(static / "index.html", headers={"cache-control": "no-cache"})
-
+        app.mount("/", _Page(directory=static, html=True))
     return app
+
+
+class _Page(StaticFiles):
+    """The built page: what has its content's hash in its name is kept for ever, the rest is asked for each time."""
+
+    def file_response(self, full_path: Any, *arguments: Any, **more: Any) -> Response:
+        """One file."""
+        response = super().file_response(full_path, *arguments, **more)
+        kept = "assets" in Path(full_path).parts[-2:-1]
+        response.headers["cache-control"] = "public, max-age=31536000, immutable" if kept else "no-cache"
+        return response

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from itertools import islice
 
 from agent_core import events as ev
 from agent_core.messages import ReasoningDelta, TextDelta, TextWithdrawn
@@ -65,10 +66,7 @@ class Channel:
         """The frames from ``place`` on; None when some of them are not kept any more."""
         if place < self.first:
             return None
-        frames, skip = self._frames, place - self.first
-        if skip == len(frames) - 1:
-            return [frames[-1]]
-        return [frames[index] for index in range(skip, len(frames))]
+        return list(islice(self._frames, place - self.first, None))
 
     def partial(self) -> PartialStep | None:
         """What has been shown of the step that is going on."""

@@ -20,7 +20,9 @@ from erpilot.cli.models import choose, client_of, known_secrets
 from erpilot.cli.problems import USAGE, Problem
 from erpilot.cli.rules import as_rule, check_tools
 from erpilot.cli.work import open_embedded_shop, rules_of, tell_about, today_of
+from erpilot.figures import FIGURES
 from erpilot.profiles import PROFILES
+from erpilot.toolsets.shop_files import with_files
 
 from .access import Access
 from .house import House
@@ -39,7 +41,7 @@ async def open_house(desk: Desk, parsed: argparse.Namespace, store: EventStore, 
         shop = opened.enter_context(closing(open_embedded_shop(desk)))
         loops: dict[str, AgentLoop] = {}
         for name, profile in PROFILES.items():
-            tools = profile.tools(shop)
+            tools = with_files(profile.tools(shop), shop, desk.home)
             check_tools(rules, [tool.name for tool in tools])
             try:
                 loop = AgentLoop(
@@ -49,6 +51,7 @@ async def open_house(desk: Desk, parsed: argparse.Namespace, store: EventStore, 
                     config=LoopConfig(system_prompt=profile.system_prompt, rules=tuple(map(as_rule, rules))),
                     price=choice.price,
                     secrets=secrets,
+                    answer_checker=FIGURES,
                 )
             except ValueError as error:
                 raise Problem(USAGE, "rules_conflict", why=error) from error

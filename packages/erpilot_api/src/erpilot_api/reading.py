@@ -128,9 +128,13 @@ class Reader:
             if frames is None:
                 return
             pending: list[bytes] = []
-            gap = False
+            gap, size = False, 0
             for frame in frames:
                 place += 1
+                if size > CHUNK:
+                    yield b"".join(pending)
+                    pending, size = [], 0
+                size += len(frame.data)
                 if frame.seq is None:
                     if self._is_open(frame.step):
                         pending.append(frame.data)

@@ -17,8 +17,8 @@ from .wire import Report
 
 
 def is_report(finished: ev.ToolCallFinished) -> bool:
-    """Whether a result is one of a report tool."""
-    return finished.ok and finished.tool.endswith("_report")
+    """Whether a result is one of a report tool: by its name, or since it left a chart."""
+    return finished.ok and (finished.tool.endswith("_report") or any(map(_is_chart, finished.artifacts)))
 
 
 async def reports_of(store: EventStore, session_id: str) -> list[Report]:
@@ -61,13 +61,17 @@ async def _chart(
 ) -> dict[str, Any] | None:
     """A Vega-Lite specification: an artifact of the call, or a part of its result."""
     for artifact in finished.artifacts:
-        if artifact.media_type.startswith("application/vnd.vegalite"):
+        if _is_chart(artifact):
             data = (await store.contents(session_id, [artifact.content])).get(artifact.content)
             if data is not None and isinstance(spec := _value(data.decode()), dict):
                 return spec
     if isinstance(content, dict) and isinstance(spec := content.get("chart"), dict):
         return spec
     return None
+
+
+def _is_chart(artifact: ev.Artifact) -> bool:
+    return artifact.media_type.startswith("application/vnd.vegalite")
 
 
 def _value(text: str) -> Any:
