@@ -36,12 +36,13 @@ async def _doctor(desk: Desk, *, test: bool) -> int:
         report.say("store", desk.texts("doctor_store_ok", count=count, path=desk.home / LOG_NAME))
     with report.checking("shop"):
         from erpilot.profiles import DEFAULT
+        from erpilot.toolsets.shop_files import with_files
 
         from .work import open_embedded_shop, profile_named
 
         shop = open_embedded_shop(desk)
         report.say("shop", f"{shop.company.name} · {shop.now():%Y-%m-%d} · {shop.company.zone}")
-        tools = [tool.name for tool in profile_named(DEFAULT).tools(shop)]
+        tools = [tool.name for tool in with_files(profile_named(DEFAULT).tools(shop), shop, desk.home)]
         shop.close()
         with report.checking("rules"):
             _rules(report, desk, tools)

@@ -20,6 +20,7 @@ from agent_core.trace.transcript import AnyItem, Began, Opened
 from erpilot.figures import FIGURES
 from erpilot.profiles import DEFAULT, PROFILES, Profile
 from erpilot.shop.embedded.shop import EmbeddedShop
+from erpilot.toolsets.shop_files import with_files
 
 from .desk import Desk
 from .logs import hide_in_logs
@@ -82,7 +83,7 @@ async def open_bench(
     sentence = desk.texts(choice.problem[1], **choice.problem[2]) if choice.problem else ""
     shop = open_embedded_shop(desk)
     try:
-        tools = chosen.tools(shop)
+        tools = with_files(chosen.tools(shop), shop, desk.home)
         check_tools(rules, [tool.name for tool in tools])
         config = LoopConfig(
             system_prompt=chosen.system_prompt if system is None else system,

@@ -62,11 +62,22 @@ TITLES: dict[str, tuple[str, str]] = {
     "new_customer": ("New customer", "新客户"),
     "set_prices": ("Change of prices", "调价"),
     "undo_change": ("Take a change back", "撤销改动"),
+    "apply_import": ("Import of a file", "导入文件"),
 }
 
 FIELDS: dict[str, tuple[str, str]] = {
     "customer": ("customer", "客户"),
     "supplier": ("supplier", "供应商"),
+    "file": ("file", "文件"),
+    "import_kind": ("holds", "内容"),
+    "import_mode": ("quantities (set: what is on hand; add: what came)", "数量方式（set 为现有数，add 为增加数）"),
+    "columns": ("columns", "列"),
+    "rows": ("rows", "行数"),
+    "rows_new": ("new", "新增"),
+    "rows_changed": ("changed", "修改"),
+    "rows_unchanged": ("the same already", "无变化"),
+    "rows_left_out": ("left out because of errors", "有误未导入"),
+    "sum_of": ("sum of", "合计"),
     "price_list": ("price list", "价目表"),
     "line": ("line", "明细"),
     "discount_percent": ("discount %", "折扣%"),
@@ -118,6 +129,11 @@ FIELDS: dict[str, tuple[str, str]] = {
 }
 
 NOTICES: dict[str, tuple[str, str]] = {
+    "import_problem": ("Row {row} {column}: {problem}", "第 {row} 行 {column}：{problem}"),
+    "more_rows": (
+        "{shown} of {count} rows that are new or change are shown.",
+        "共有 {count} 行新增或修改，这里显示 {shown} 行。",
+    ),
     "short": ("Short of {sku} {name}: {missing} missing, no date known.", "{sku} {name} 缺 {missing}，到货日期未知。"),
     "short_until": (
         "Short of {sku} {name}: {missing} missing, complete on {day}.",

@@ -111,7 +111,7 @@ def compared(text: str, period: Period, today: date, company: Company) -> Period
     if months is not None:
         start = _months_before(period.start, months)
         end = _months_before(period.end, months)
-        whole = period.end == _last_of_month(period.end)
+        whole = period.end == _last_of_month(period.end) and not period.name.startswith("this_")
         return Period(start, _last_of_month(end) if whole else end, period.zone, "previous")
     length = timedelta((period.end - period.start).days + 1)
     if period.name in ("this_week", "last_week"):

@@ -1,0 +1,26 @@
+"""The tools of the shop together with those for its files: spreadsheets in, tables out.
+
+Invariant: all files of an installation lie in its own folder; no tool takes a path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from agent_core.tools.tool import Tool
+
+from ..shop.backend import ErpBackend
+from ..shop.importing.keeping import ImportFolder
+from .shop_export import TableFolder, export_tools, with_tables
+from .shop_import import import_tools
+
+
+def with_files(tools: Sequence[Tool], backend: ErpBackend, home: Path) -> list[Tool]:
+    """The tools, of which listings name their tables, and those for files in ``home``."""
+    tables = TableFolder(home)
+    return [
+        *with_tables(tools, tables),
+        *import_tools(backend, ImportFolder(home / "imports")),
+        *export_tools(backend, tools, tables),
+    ]
