@@ -126,7 +126,9 @@ def levels_of(
             found[product, place] = Level(product, place)
         return found[product, place]
 
-    arrivals = "MAX(CASE WHEN reason IN ('receipt', 'opening', 'import') THEN at END)" if with_use else "NULL"
+    # What came only by counts or transfers is as new as the first of them.
+    received = "MAX(CASE WHEN reason IN ('receipt', 'opening', 'import') THEN at END)"
+    arrivals = f"coalesce({received}, MIN(at))" if with_use else "NULL"
     for product, place, total, arrived in connection.execute(
         f"SELECT product_id, warehouse, SUM(qty), {arrivals} FROM move GROUP BY product_id, warehouse"
     ):
