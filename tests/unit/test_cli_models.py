@@ -8,6 +8,7 @@ import pytest
 
 from agent_core.errors import ModelError
 from agent_core.messages import Message, ModelClient, Usage
+from agent_core.model import OpenAIModel
 from erpilot.cli.config import Settings
 from erpilot.cli.models import Choice, choose, client_of, price_of
 from erpilot.cli.tables import prices_as_of, providers
@@ -111,3 +112,13 @@ def test_an_unknown_price_is_unknown_and_a_local_model_is_free() -> None:
     free = price_of("ollama", "anything")
     assert free is not None
     assert free.cost(Usage(1000, 1000)).amount == Decimal(0)  # type: ignore[union-attr]
+
+
+def test_only_models_that_want_their_cache_marked_are_sent_marks() -> None:
+    environment = {"OPENROUTER_API_KEY": "sk-or"}
+    marked = client_of(choose("openrouter:anthropic/claude-sonnet-4", Settings(), environment))
+    plain = client_of(choose("openrouter:deepseek/deepseek-chat", Settings(), environment))
+    assert isinstance(marked, OpenAIModel)
+    assert isinstance(plain, OpenAIModel)
+    assert '"cache_control":{"type":"ephemeral"}' in marked.frame(True)[2]
+    assert "cache_control" not in "".join(plain.frame(True))

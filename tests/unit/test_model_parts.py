@@ -517,3 +517,29 @@ def test_a_long_stream_is_decoded_in_linear_time() -> None:
         return best
 
     assert seconds(20_000) < 10 * seconds(4_000)
+
+
+# --- marks for caches ---
+
+
+def test_marks_for_a_cache_stand_at_places_that_never_move() -> None:
+    system, user = Message("system", "Be brief."), Message("user", "Hello")
+    mark = {"type": "ephemeral"}
+    whole = Profile(cache_marks="request")
+    assert json.loads("".join(frame("m", {}, False, whole)))["cache_control"] == mark
+    assert render_message(system, whole) == render_message(system)
+    front = Profile(cache_marks="system")
+    content = [{"type": "text", "text": "Be brief.", "cache_control": mark}]
+    assert json.loads(render_message(system, front)) == {"role": "system", "content": content}
+    assert render_message(user, front) == render_message(user)
+    assert "cache_control" not in "".join(frame("m", {}, False, front))
+
+
+def test_an_endpoint_that_refuses_marks_is_sent_none_from_then_on() -> None:
+    refusal = ModelError("unsupported_parameter", "no", remedy="drop_param", param="cache_control")
+    for marks in ("request", "system"):
+        model = OpenAIModel("http://127.0.0.1/v1", model="m", cache_marks=marks)
+        assert model.learn(refusal)
+        assert "cache_control" not in "".join(model.frame(True))
+        assert b"cache_control" not in model.render_message(Message("system", "Be brief."))
+        assert not model.learn(refusal)

@@ -175,8 +175,11 @@ def _side(items: Sequence[ev.Recorded], common: int, contents: Contents) -> Side
                 if event.cost is not None:
                     spent = costs.get(event.cost.currency, Decimal(0))
                     costs[event.cost.currency] = spent + event.cost.amount
-            case ev.ContextCompacted(usage=Usage() as used) if own:
-                usage = usage.plus(used)
+            case ev.ContextCompacted() | ev.SummaryFailed() if own:
+                usage = usage.plus(event.usage)
+                if event.cost is not None:
+                    spent = costs.get(event.cost.currency, Decimal(0))
+                    costs[event.cost.currency] = spent + event.cost.amount
             case ev.ToolCallFinished() if own and not _only_reads(event.tool, rules) and took_effect(event):
                 outcome: Literal["done", "uncertain"] = "done" if event.ok else "uncertain"
                 place = (message, event.call_id)

@@ -269,9 +269,10 @@ class AgentLoop:
         return await (await self._session(session_id)).command(events)
 
     async def aclose(self) -> None:
-        """Closes the model client and the store."""
-        if (close := getattr(self.model, "aclose", None)) is not None:
-            await close()
+        """Closes the model clients and the store."""
+        for model in {id(one): one for one in (self.model, self._summariser.model)}.values():
+            if (close := getattr(model, "aclose", None)) is not None:
+                await close()
         await self.store.aclose()
 
     async def _drive(

@@ -41,6 +41,11 @@ def clip(text: str, keep: int, more: str = "") -> str:
     return text[:head] + notice + (text[-tail:] if tail else "")
 
 
+def is_clipped(text: str) -> bool:
+    """Whether a part of it was cut out by ``clip``."""
+    return "\n[... " in text and " characters in all, " in text
+
+
 def storable(value: S) -> S:
     """The value with every text in it as ``encodable`` gives it. Raises ``msgspec.ValidationError`` where it could be
     written but not be read again, since something in it is of another type than it should be."""

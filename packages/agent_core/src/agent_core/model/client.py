@@ -10,8 +10,10 @@ import asyncio
 import io
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import urlsplit, urlunsplit
+
+from msgspec import structs
 
 from ..errors import ModelError
 from ..messages import Message, ModelEvent, ToolSchema, Wire
@@ -40,6 +42,7 @@ class OpenAIModel:
     keep a connection alive are no events), ``total_timeout`` for a whole answer, None for no limit. An address that no
     request can be sent to is refused at once, with a ``ModelError``. ``options`` go into every request
     (``temperature``, ``max_tokens``, ...). What the endpoint is found not to accept is kept in ``profiles``, if given.
+    ``cache_marks``: see ``Profile``.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class OpenAIModel:
         total_timeout: float | None = None,
         profile: Profile | None = None,
         profiles: ProfileStore | None = None,
+        cache_marks: Literal["", "request", "system"] = "",
         **options: Any,
     ) -> None:
         _check_address(base_url)
@@ -67,7 +71,8 @@ class OpenAIModel:
         self._total_timeout = total_timeout
         self._options = options
         self._profiles = profiles
-        self.profile = profile or (profiles.get(self._origin) if profiles else DEFAULT)
+        known = profiles.get(self._origin) if profiles else DEFAULT
+        self.profile = profile or structs.replace(known, cache_marks=cache_marks)
         """What the endpoint is known to accept; ``learn`` changes it."""
         self._headers = {
             "Content-Type": "application/json",

@@ -48,6 +48,10 @@ class Profile(Struct, frozen=True, omit_defaults=True):
     """Assistant messages with calls carry ``reasoning_content``, empty where it is unknown."""
     call_extras: bool = False
     """Unknown keys of a call go back to every model of the endpoint that they came from."""
+    cache_marks: Literal["", "request", "system"] = ""
+    """Where a provider that does not cache by itself is asked to: for the whole of each request, up to its end, or for
+    the system prompt and the tools alone. Marks never move, so requests still extend each other.
+    """
     learnt: tuple[str, ...] = ()
     """The remedies applied so far, in order."""
 

@@ -23,6 +23,7 @@ _NOTHING = "(empty)"
 """Stands for a text that is empty where endpoints refuse an empty one."""
 _ABOUT_TOOLS = frozenset({"tool_choice", "parallel_tool_calls"})
 _REASONING = ("reasoning_content", "reasoning")
+_MARK, _EPHEMERAL = "cache_control", {"type": "ephemeral"}
 
 
 def render_message(message: Message, profile: Profile = DEFAULT, origin: str | None = None) -> bytes:
@@ -45,6 +46,8 @@ def render_message(message: Message, profile: Profile = DEFAULT, origin: str | N
     for key in profile.drop:
         if key not in ("role", "content", "tool_calls", "tool_call_id"):
             body.pop(key, None)
+    if message.role == "system" and profile.cache_marks == "system" and _MARK not in profile.drop:
+        body["content"] = [{"type": "text", "text": body["content"], _MARK: _EPHEMERAL}]
     return encode(body)
 
 
@@ -72,6 +75,8 @@ def frame(model: str, options: Mapping[str, Any], has_tools: bool, profile: Prof
     settings: dict[str, Any] = {"stream": profile.stream}
     if profile.stream:
         settings["stream_options"] = {"include_usage": True}
+    if profile.cache_marks == "request":
+        settings[_MARK] = _EPHEMERAL
     for key in sorted(options):
         if options[key] is not None and (has_tools or key not in _ABOUT_TOOLS):
             settings[key] = options[key]

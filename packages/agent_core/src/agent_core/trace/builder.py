@@ -186,6 +186,8 @@ class TranscriptBuilder:
                 facts = {"guard": event.guard, "action": event.action, "calls": ", ".join(event.call_ids)}
             case ev.ContextCompacted():
                 facts = {"how": event.kind, "from": event.from_seq, "to": event.to_seq, "summary": event.summary}
+            case ev.SummaryFailed():
+                facts = {"from": event.from_seq, "to": event.to_seq, "why": event.message}
             case ev.RunInterrupted():
                 facts = {"by": event.by, "where": event.where}
             case ev.RolledBack():

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import re
 from typing import TYPE_CHECKING
+
+from agent_core.errors import AgentError
 
 from .desk import Desk, history_of, resolve
 from .problems import INTERRUPTED, USAGE, Problem, explain
@@ -48,10 +51,32 @@ async def _chat(desk: Desk, parsed: argparse.Namespace) -> int:
                 following.left_over.append(text)
                 while following.left_over:
                     if (said := following.left_over.pop(0)).strip():
-                        await _turn(desk, following, said)
+                        await (_command if _is_command(said) else _turn)(desk, following, said)
             if following.session_id is not None:
                 desk.terminal.note(desk.texts("chat_goodbye", session=following.session_id), "quiet")
     return 0
+
+
+def _is_command(text: str) -> bool:
+    return re.fullmatch(r"\s*/[a-z]+\s*", text) is not None
+
+
+async def _command(desk: Desk, following: Following, text: str) -> None:
+    """What is asked of the program and not of the model."""
+    from .context import compact, print_context
+
+    command, session = text.strip(), following.session_id
+    try:
+        if command not in ("/context", "/compact"):
+            desk.terminal.note(desk.texts("chat_commands", command=command), "wait")
+        elif session is None:
+            desk.terminal.note(desk.texts("chat_no_session"), "quiet")
+        elif command == "/context":
+            await print_context(desk, following.bench.store, session)
+        else:
+            await compact(desk, following.bench, session)
+    except AgentError as error:
+        desk.terminal.note(explain(error, desk.texts)[1], "error")
 
 
 async def _turn(desk: Desk, following: Following, text: str | None) -> None:

@@ -89,7 +89,8 @@ def _words(event: ev.AnyEvent, lines: Lines) -> str:
         case ev.GuardTripped():
             return texts("remark_GuardTripped", guard=event.guard, action=texts(f"action_{event.action}"))
         case ev.ContextCompacted():
-            return texts("remark_ContextCompacted", how=event.kind, from_=event.from_seq, to=event.to_seq)
+            how = texts.get(f"how_{event.kind}", event.kind)
+            return texts("remark_ContextCompacted", how=how, from_=event.from_seq, to=event.to_seq)
         case ev.RolledBack():
             return texts("remark_RolledBack", by=event.by, to=event.to_seq)
         case ev.LoopEnd():

@@ -45,6 +45,10 @@ class Settings:
     """The day the built-in shop lives on."""
     zone: str | None = None
     """Time zone of the times on the screen; None: the computer's."""
+    context_tokens: int | None = None
+    """Tokens of one request, for models that take fewer than usual, or to send more."""
+    summary_model: str | None = None
+    """The model that sums up what is older, as ``model``; None: the one in use."""
     rules: tuple[WrittenRule, ...] = ()
     """What may run unasked, is asked, or never runs."""
 
@@ -65,7 +69,7 @@ def read_settings(home: Path, environment: Mapping[str, str]) -> Settings:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Problem(2, "config_not_toml", path=path, why=error) from None
     settings = Settings(**{name: _value(name, value, str(path)) for name, value in raw.items()})
-    for variable, name in (("ERPILOT_LANG", "lang"), ("ERPILOT_TODAY", "today")):
+    for variable, name in _VARIABLES:
         if written := environment.get(variable, "").strip():
             settings = replace(settings, **{name: _value(name, written, variable)})
     return settings
@@ -125,6 +129,13 @@ def _value(name: str, value: object, source: str) -> Any:
         raise Problem(2, "bad_setting", name=name, source=source, value=text, wanted=wanted) from None
 
 
+def _tokens(text: str) -> int:
+    tokens = int(text)
+    if not 1000 <= tokens <= 10_000_000:
+        raise ValueError
+    return tokens
+
+
 def _currency(text: str) -> str:
     upper = text.upper()
     if upper not in ("CNY", "USD"):
@@ -165,7 +176,9 @@ def _address(text: str) -> str:
     return text.rstrip("/")
 
 
+_VARIABLES = (("ERPILOT_LANG", "lang"), ("ERPILOT_TODAY", "today"), ("ERPILOT_CONTEXT_TOKENS", "context_tokens"))
 _READERS: dict[str, tuple[Any, str]] = {
+    "context_tokens": (_tokens, "24000"),
     "currency": (_currency, "CNY / USD"),
     "exchange_rate": (_rate, "7.2"),
     "lang": (_language, "zh / en"),

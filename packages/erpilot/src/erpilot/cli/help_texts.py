@@ -56,11 +56,13 @@ HELP: dict[str, tuple[str, str]] = {
         "  erpilot show last\n"
         "  erpilot show last --step 2\n"
         "  erpilot show last --step 2 --prompt > request.json\n"
+        "  erpilot show last --context\n"
         "  erpilot show last --numbers",
         "例子：\n"
         "  erpilot show last\n"
         "  erpilot show last --step 2\n"
         "  erpilot show last --step 2 --prompt > request.json\n"
+        "  erpilot show last --context\n"
         "  erpilot show last --numbers",
     ),
     "replay": ("print a recorded conversation, from the log or a trace", "回放一段对话（来自记录或跟踪文件）"),
@@ -218,6 +220,10 @@ HELP: dict[str, tuple[str, str]] = {
     "opt_source": ("a session, or a JSONL trace file", "会话，或 JSONL 跟踪文件"),
     "opt_step": ("one step in full", "查看某一步的全部内容"),
     "opt_prompt": ("the exact request of the step (default: the last step)", "该步的确切请求（默认最后一步）"),
+    "opt_context": (
+        "what is in the next request, by layer: tokens, what was left out and why",
+        "下一次请求里有什么：按层列出词元数、略去了什么、为什么",
+    ),
     "opt_numbers": ("where each figure of the answers came from", "回答里每个数字的出处"),
     "opt_step_by_step": ("wait for Enter after each step", "每一步之后等待回车"),
     "opt_call": ("the call; may be left out when only one waits", "调用编号；只有一个等待时可省略"),

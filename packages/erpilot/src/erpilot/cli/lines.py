@@ -142,7 +142,11 @@ class Lines:
             return [(self.texts("remark_GuardTripped", guard=facts.get("guard", ""), action=action), "wait")]
         if remark.about == "ContextCompacted":
             how, first, last = facts.get("how", ""), facts.get("from", ""), facts.get("to", "")
+            how = self.texts.get(f"how_{how}", how)
             return [(self.texts("remark_ContextCompacted", how=how, from_=first, to=last), "quiet")]
+        if remark.about == "SummaryFailed":
+            why, first, last = facts.get("why", ""), facts.get("from", ""), facts.get("to", "")
+            return [(self.texts("remark_SummaryFailed", why=why, from_=first, to=last), "wait")]
         if remark.about == "AnswerChecked":
             if "untraced" not in facts:
                 return []

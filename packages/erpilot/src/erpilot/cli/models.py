@@ -20,6 +20,7 @@ from .tables import Provider, providers, table
 
 if TYPE_CHECKING:
     from agent_core.messages import Message, ModelClient, ModelEvent, ToolSchema
+    from agent_core.model.profile import ProfileStore
 
 OFFLINE = "offline"
 CUSTOM = "custom"
@@ -38,6 +39,8 @@ class Choice:
     price: Price | None = None
     problem: tuple[ModelErrorKind, str, dict[str, object]] | None = None
     """Kind, key of the text, values of the text."""
+    cache_marks: str = ""
+    """Where the provider wants what it is to cache marked (see ``agent_core.model.Profile``)."""
 
     @property
     def offline(self) -> bool:
@@ -73,8 +76,8 @@ def choose(wanted: str | None, settings: Settings, environment: Mapping[str, str
     return Choice(name, name, problem=("model_not_found", "no_such_model", {"model": name, "known": known}))
 
 
-def client_of(choice: Choice, sentence: str = "") -> ModelClient:
-    """A client for the choice; ``sentence`` is what an unusable one answers."""
+def client_of(choice: Choice, sentence: str = "", profiles: ProfileStore | None = None) -> ModelClient:
+    """A client for the choice. ``sentence``: what an unusable one answers; ``profiles``: what is known of endpoints."""
     if choice.problem is not None:
         return UnusableModel(choice.name, choice.problem[0], sentence)
     if choice.base_url is None:
@@ -84,7 +87,10 @@ def client_of(choice: Choice, sentence: str = "") -> ModelClient:
     from agent_core.model.client import OpenAIModel
 
     try:
-        return OpenAIModel(choice.base_url, choice.key, choice.model, name=choice.name)
+        marks: Any = choice.cache_marks
+        return OpenAIModel(
+            choice.base_url, choice.key, choice.model, name=choice.name, profiles=profiles, cache_marks=marks
+        )
     except ModelError as error:  # an address that is none
         return UnusableModel(choice.name, error.kind, error.message)
 
@@ -139,7 +145,8 @@ def _at_provider(provider: Provider, model: str, settings: Settings, environment
     if key is None and provider.key_variable is not None and base_url == provider.base_url:
         problem = ("auth", "no_key", {"provider": provider.title, "variable": provider.key_variable})
     name = f"{provider.name}:{model}"
-    return Choice(name, model, base_url, key, source, price_of(provider.name, model), problem)
+    marks = next((where for begins, where in provider.cache_marks.items() if model.startswith(begins)), "")
+    return Choice(name, model, base_url, key, source, price_of(provider.name, model), problem, marks)
 
 
 def _at_address(

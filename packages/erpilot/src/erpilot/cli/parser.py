@@ -143,6 +143,7 @@ def _add_reading(command: _Adder, say: _Sayer) -> None:
     _session(show, say)
     show.add_argument("--step", type=int, metavar="N", help=say("opt_step"))
     show.add_argument("--prompt", action="store_true", help=say("opt_prompt"))
+    show.add_argument("--context", action="store_true", help=say("opt_context"))
     show.add_argument("--numbers", action="store_true", help=say("opt_numbers"))
     replay = command("replay")
     replay.add_argument("source", metavar="SESSION_OR_FILE", help=say("opt_source"))

@@ -42,7 +42,7 @@ class Following:
         trace: str | None,
         listen: bool = False,
     ) -> None:
-        self._desk, self._bench = desk, bench
+        self._desk, self.bench = desk, bench
         self.session_id = session_id
         self._lines = lines_of(desk)
         self._json, self._listen = as_json, listen
@@ -56,7 +56,7 @@ class Following:
 
     async def say(self, text: str) -> int:
         """Puts a question to the session (a new one, if there is none yet) and returns the exit code."""
-        bench = self._bench
+        bench = self.bench
         stream = bench.loop.run(
             text, self.session_id, by=self._desk.person, context=bench.today(), profile=bench.profile.name
         )
@@ -65,18 +65,18 @@ class Following:
     async def go_on(self) -> int:
         """Resumes the session and returns the exit code."""
         assert self.session_id is not None, "only a session can be resumed"
-        stream = self._bench.loop.resume(self.session_id, by=self._desk.person)
+        stream = self.bench.loop.resume(self.session_id, by=self._desk.person)
         return await self._to_the_end(stream)
 
     async def undo(self, plan: Sequence[Compensation]) -> int:
         """Runs what takes back writes, each asked like a write, and returns the exit code."""
         assert self.session_id is not None, "only what a session did can be taken back"
-        return await self._to_the_end(self._bench.loop.undo(self.session_id, plan, by=self._desk.person))
+        return await self._to_the_end(self.bench.loop.undo(self.session_id, plan, by=self._desk.person))
 
     async def _to_the_end(self, stream: AsyncIterator[ev.Recorded]) -> int:
         end = await self._follow(stream)
         while self.session_id is not None and (end is None or end.reason == "awaiting_approval"):
-            history = await history_of(self._bench.store, self.session_id)
+            history = await history_of(self.bench.store, self.session_id)
             open_questions = waiting(history)
             if not open_questions:
                 doubts = doubt_lines(self._desk, self._lines, self.session_id, history)
@@ -88,11 +88,11 @@ class Following:
             if self._json or not can_ask():
                 self._say_how_to_decide(open_questions)
                 return WAITING
-            if not await put_questions(self._desk, self._bench, self.session_id, open_questions):
+            if not await put_questions(self._desk, self.bench, self.session_id, open_questions):
                 self._desk.terminal.note(self._desk.texts("left_waiting"), "wait")
                 self._say_how_to_decide(open_questions)
                 return WAITING
-            end = await self._follow(self._bench.loop.resume(self.session_id, by=self._desk.person))
+            end = await self._follow(self.bench.loop.resume(self.session_id, by=self._desk.person))
         if end is None:
             self._desk.terminal.note(self._desk.texts("nothing_to_do", session=self.session_id))
             return COMPLETED
@@ -125,14 +125,14 @@ class Following:
         if self.session_id is None:
             raise asyncio.CancelledError
         self._desk.terminal.note(self._desk.texts("interrupting"), "wait")
-        await self._bench.loop.interrupt(self.session_id, by=self._desk.person)
+        await self.bench.loop.interrupt(self.session_id, by=self._desk.person)
 
     async def _queue(self, text: str) -> None:
         """Leaves a line that was typed meanwhile for the run that follows."""
         try:
             if self.session_id is None:
                 raise Refused("There is no session yet.")
-            await self._bench.loop.queue(self.session_id, text, by=self._desk.person, context=self._bench.today())
+            await self.bench.loop.queue(self.session_id, text, by=self._desk.person, context=self.bench.today())
         except AgentError:  # the run is over: it is the next thing to be said
             self.left_over.append(text)
         self._desk.terminal.note(self._desk.texts("queue_kept", text=self._lines.cut(text)), "quiet")

@@ -17,6 +17,7 @@ from agent_core.messages import Wire
 from agent_core.trace.builder import TranscriptBuilder
 from agent_core.trace.transcript import AnyItem, Ended, Step, Use
 
+from .context import error_text, print_context
 from .desk import Desk, resolve
 from .doubts import doubt_lines
 from .gate import HIDDEN
@@ -37,6 +38,9 @@ def show(desk: Desk, parsed: argparse.Namespace) -> int:
 async def _show(desk: Desk, parsed: argparse.Namespace) -> int:
     async with desk.open_store() as store:
         session = await resolve(store, parsed.session)
+        if parsed.context:
+            await print_context(desk, store, session)
+            return 0
         events = [item async for item in store.read(session)]
         if desk.verbose:
             events = await _with_whole_outputs(store, session, events)
@@ -144,6 +148,9 @@ def _print_step(
     say, texts = desk.terminal.line, desk.texts
     size, tokens = len(wire.body()), started.estimated_tokens
     say(texts("request_of_step", step=number, messages=len(wire.messages), size=size, tokens=tokens), "quiet")
+    usage = next((item.usage for item in items if isinstance(item, Step) and item.ordinal == number), None)
+    if usage is not None and (reported := usage.prompt_tokens):
+        say(texts("step_error", reported=reported, error=error_text(tokens, reported)), "quiet")
     for rendered in wire.messages:
         say(f"  {lines.cut(_message_text(rendered))}")
     if names := _tool_names(wire.tools):

@@ -6,7 +6,8 @@ Invariant: plain data from the files beside this module; loads nothing else.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from importlib import resources
@@ -23,6 +24,8 @@ class Provider:
     models: tuple[str, ...]
     key_variable: str | None = None
     local: bool = False
+    cache_marks: Mapping[str, str] = field(default_factory=dict)
+    """Beginnings of the names of models that cache only what is marked, and where the marks go (see ``Profile``)."""
 
 
 @cache
@@ -36,6 +39,7 @@ def providers() -> dict[str, Provider]:
             tuple(entry["models"]),
             entry.get("key_variable"),
             entry.get("local", False),
+            entry.get("cache_marks", {}),
         )
         for name, entry in table("providers.toml").items()
     }

@@ -111,6 +111,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "Where is model {model!r} to be had? Write provider:model (providers: {known}), or set OPENAI_BASE_URL.",
         "不知道模型 {model!r} 在哪里。请写成 服务商:模型（服务商：{known}），或设置 OPENAI_BASE_URL。",
     ),
+    "summary_model_unusable": (
+        "The model that is set to sum up conversations (summary_model) cannot be used: {why}",
+        "设置的摘要模型（summary_model）无法使用：{why}",
+    ),
     "no_key": (
         "There is no key for {provider}. Set {variable}, or run: erpilot setup.",
         "没有 {provider} 的密钥。请设置 {variable}，或运行 erpilot setup。",

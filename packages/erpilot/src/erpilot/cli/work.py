@@ -23,6 +23,7 @@ from erpilot.shop.embedded.shop import EmbeddedShop
 from erpilot.toolsets.shop_files import with_files
 
 from .desk import Desk
+from .learnt import calibrations, context_policy, endpoint_profiles, summariser
 from .logs import hide_in_logs
 from .models import Choice, UnusableModel, choose, client_of, known_secrets
 from .problems import USAGE, Problem
@@ -89,18 +90,21 @@ async def open_bench(
             system_prompt=chosen.system_prompt if system is None else system,
             auto_approve=("WRITE",) if parsed.approve == "write" else (),
             rules=tuple(map(as_rule, rules)),
+            context=context_policy(desk.settings),
         )
         secrets = known_secrets(desk.settings, desk.environment)
         hide_in_logs(secrets)
         try:
             loop = AgentLoop(
-                model=client_of(choice, sentence),
+                model=client_of(choice, sentence, endpoint_profiles(desk.home)),
                 tools=tools,
                 store=store,
                 config=config,
                 price=choice.price,
                 secrets=secrets,
                 answer_checker=FIGURES,
+                summariser=summariser(desk.settings, desk.environment, desk.home, desk.texts),
+                calibrations=calibrations(desk.home),
             )
         except ValueError as error:
             raise Problem(USAGE, "rules_conflict", why=error) from error
