@@ -2,7 +2,7 @@
 
 Invariant: pure, and the same for what is kept and for what is asked: whatever stands in a text can be asked for as it
 stands there, in another case, width or number. Chinese has no spaces, so each pair of neighbouring characters is a
-word, and each character: no dictionary, hence no name that it does not know (ADR 0012). A code (``SO-2024-0012``) is a
+word, and each character: no dictionary, hence no name that it does not know (ADR 0010). A code (``SO-2024-0012``) is a
 word as a whole and in its parts.
 
 A word is made of letters, digits and the point of a decimal, in lower case.

@@ -33,7 +33,7 @@ from ..events import AssistantMessage, Recorded, SessionStarted
 from .base import Span
 from .table import SPAN
 
-_AT_ONCE = 200_000
+_AT_ONCE = 100_000
 """Bytes of payloads that one job takes in, so that other work of the process gets its turn."""
 _MOST_PLACES = 5000
 """Events that a search over all sessions looks at, the newest sessions first."""
