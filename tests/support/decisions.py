@@ -23,6 +23,7 @@ from agent_core.loop import AgentLoop
 from agent_core.messages import Usage
 from agent_core.redecide import read_log
 from agent_core.store.export import export_session
+from agent_core.summarising import Summariser
 from agent_core.testing import MemoryStore, ScriptedModel
 from agent_core.tools.tool import Tier, Tool, ToolContext, tool
 from tests.support.trade import QUESTION, Ledger, decide_open, drive, to_the_end, trader
@@ -185,6 +186,22 @@ STORIES: dict[str, Callable[[], Any]] = {
     "clipped and dropped": lambda: _played(
         [_LONG], after=_many_messages, context=ContextPolicy(budget_tokens=1500), read_output=False
     ),
+    "left out and summed up": lambda: _played(
+        *[turn for n in range(14) for turn in ([("look_up", {"key": "long"})], f"{n} " + "word " * 60)],
+        after=_many_questions,
+        context=ContextPolicy(budget_tokens=6000),
+        read_output=False,
+    ),
+    "summaries that fail and are wished for": lambda: _summed(),
+    "a conversation that is too long for its endpoint": lambda: _played(
+        *[f"{n} " + "word " * 120 for n in range(8)],
+        ModelError("context_overflow", "too long", remedy="compact_history"),
+        "shorter",
+        after=_many_questions,
+    ),
+    "a message that is larger than the window": lambda: _played(
+        "one", "two", after=_too_much, context=ContextPolicy(budget_tokens=2000)
+    ),
     "a queue": lambda: _played([_A], "one", [_A], after=_queued),
     "interrupts": lambda: _played("one", [_A, _CHANGE], after=_interrupted),
     "business": lambda: _business(),
@@ -197,6 +214,41 @@ STORIES: dict[str, Callable[[], Any]] = {
 async def _many_messages(loop: AgentLoop, session_id: str, clock: _Clock) -> None:
     for number in range(12):
         await drive(loop.run(f"{number} " + "word " * 120, session_id))
+
+
+async def _many_questions(loop: AgentLoop, session_id: str, clock: _Clock, left: int = 28) -> None:
+    """Asks until the model has so many turns left."""
+    model = loop.model
+    assert isinstance(model, ScriptedModel)
+    while model.remaining > left:
+        await drive(loop.run(f"and {model.remaining}?", session_id))
+
+
+async def _too_much(loop: AgentLoop, session_id: str, clock: _Clock) -> None:
+    await drive(loop.run("word " * 3000, session_id))
+    await drive(loop.run("shorter", session_id))
+
+
+async def _summed() -> Played:
+    """A summary that fails twice, one that a model makes, one that a person wishes for, and one of those that fails."""
+    broken = ModelError("timeout", "slow")
+    other = ScriptedModel([broken, " ", *["They counted.\nFACTS\n- began at 0"] * 8], language_model=True)
+    model = ScriptedModel([f"{n} " + "word " * 120 for n in range(24)])
+    store, config = MemoryStore(), LoopConfig(system_prompt="Be careful.", context=ContextPolicy(budget_tokens=3000))
+    loop = AgentLoop(model=model, store=store, config=config, summariser=Summariser(other), clock=_Clock())
+    session_id = (await drive(loop.run("begin at 0")))[0].session_id
+    await _many_questions(loop, session_id, _Clock(), 0)
+    await drive(loop.compact(session_id, by="boss"))
+    other_turns = ScriptedModel([f"{n} " + "word " * 20 for n in range(3)])
+    again = AgentLoop(
+        model=other_turns,
+        store=store,
+        config=config,
+        summariser=Summariser(ScriptedModel([broken], language_model=True)),
+    )
+    await _many_questions(again, session_id, _Clock(), 0)
+    await drive(again.compact(session_id, by="boss"))
+    return store, session_id
 
 
 async def _business() -> Played:

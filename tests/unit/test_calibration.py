@@ -93,10 +93,13 @@ def test_whatever_is_reported_rates_stay_within_reason(reports: list[tuple[int, 
         assert 0.08 <= found["latin"] <= 1.2
 
 
-def test_what_a_model_was_found_to_take_only_shrinks() -> None:
+def test_what_a_model_was_found_to_take_shrinks_at_once_and_grows_slowly() -> None:
     known = overflowed(overflowed(Calibration(), 8000), 9000)
     assert known.window == 8000
     assert rates(known) == {"window": 8000.0}
+    for features, tokens in _reports(100):
+        known = observed(known, features, tokens)
+    assert 12_000 < (known.window or 0) < 16_000
 
 
 def test_calibrations_are_kept_in_a_file_by_model_and_a_spoilt_file_counts_as_empty(tmp_path: Path) -> None:

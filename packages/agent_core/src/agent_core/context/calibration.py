@@ -9,6 +9,7 @@ side.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import tempfile
 from collections.abc import Mapping
@@ -27,6 +28,8 @@ _NOISE, _SPREAD = 0.03, 0.5
 """Relative: how far a report is from the fit, and how far a rate may be from the careful one."""
 _FADE = 0.98
 _MARGIN = 1.02
+_GROWS = 1.005
+"""What a model was found to take is taken for so much more after each request that it took: servers are set up anew."""
 _TOLD = 0.02
 """Relative change of a rate that is worth writing down."""
 _LEAST_TOKENS = 20
@@ -56,6 +59,7 @@ def observed(known: Calibration, features: Mapping[str, float], reported: int) -
         products=tuple(old * _FADE + new for old, new in zip(known.products, products, strict=True)),
         sent=tuple(old * _FADE + new for old, new in zip(known.sent, parts, strict=True)),
         reports=known.reports + 1,
+        window=None if known.window is None else math.ceil(known.window * _GROWS),
     )
 
 

@@ -60,9 +60,9 @@ def compact(state: State, event: ContextCompacted) -> None:
 
 def ceiling(state: State, begins: RunStarted, before: Run | None) -> int | None:
     """What a run is begun with of what endpoints were found to take: another model may take more."""
-    known = state.ceiling if before is None or before.model == begins.model else None
-    window = int(begins.calibration.get("window", 0))
-    return known if not window else window if known is None else min(window, known)
+    if window := int(begins.calibration.get("window", 0)):
+        return window
+    return state.ceiling if before is None or before.model == begins.model else None
 
 
 def found_out(state: State, call: Call, outcome: str) -> None:
