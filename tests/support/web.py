@@ -18,14 +18,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.async_api import Browser, BrowserContext, Page
+from playwright.async_api import Browser, BrowserContext, Page, expect
 
 from .cli import environment
 
 AXE = Path(__file__).parents[2] / "apps/web/node_modules/axe-core/axe.min.js"
 SCREENSHOTS = os.environ.get("ERPILOT_SCREENSHOTS")
 """Where pictures are kept; by default a test's own folder, which is left when it fails."""
+PATIENCE_MS = 60_000
+"""No test fails because the machine is slow."""
 DESKTOP, PHONE = (1280, 860), (390, 844)
+expect.set_options(timeout=PATIENCE_MS)
 LONG_TASKS = """
 window.longTasks = [];
 new PerformanceObserver(list => {
@@ -108,7 +111,7 @@ async def visit(
         is_mobile=phone,
         storage_state=state,
     )
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE_MS)
     await context.add_init_script(LONG_TASKS)
     page = await context.new_page()
     seen = Visit(page, context, urlsplit(link).netloc, folder)

@@ -9,8 +9,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from tests.support.cli import QUESTION
-from tests.support.model_server import model_server
-from tests.support.web import PHONE, Serving, serve, visit
+from tests.support.web import Serving, serve, visit
 
 
 @pytest_asyncio.fixture(loop_scope="session")

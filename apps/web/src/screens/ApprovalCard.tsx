@@ -61,6 +61,7 @@ export function ApprovalCard({ approval, may, onDecided }: Props) {
   const { preview } = approval;
   const changes = preview.changes ?? [];
   const notes = preview.notes ?? [];
+  const changed = changes.some((change) => change.before !== null);
   const shownArguments = indented(approval.arguments);
   const folded = [...changes.flatMap((change) => [change.before ?? "", change.after ?? ""]), ...notes].filter(isLong);
   const hiddenParts = [...new Set(folded)].filter((text) => !opened.includes(text));
@@ -138,7 +139,7 @@ export function ApprovalCard({ approval, may, onDecided }: Props) {
           <thead>
             <tr>
               <th scope="col">{say("field")}</th>
-              <th scope="col">{say("before")}</th>
+              {changed && <th scope="col">{say("before")}</th>}
               <th scope="col">{say("after")}</th>
             </tr>
           </thead>
@@ -154,9 +155,11 @@ export function ApprovalCard({ approval, may, onDecided }: Props) {
                     </span>
                   )}
                 </th>
-                <td className="old">
-                  <Side text={change.before} opened={opened} onOpen={open} />
-                </td>
+                {changed && (
+                  <td className="old">
+                    <Side text={change.before} opened={opened} onOpen={open} />
+                  </td>
+                )}
                 <td className="new">
                   <Side text={change.after} opened={opened} onOpen={open} />
                 </td>

@@ -31,8 +31,13 @@ export function Composer({
   const [text, setText] = useState(() => recall(`draft.${draftKey}`) ?? "");
   const area = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
-    const timer = setTimeout(() => keep(`draft.${draftKey}`, text || null), 150);
-    return () => clearTimeout(timer);
+    const save = () => keep(`draft.${draftKey}`, text || null);
+    const timer = setTimeout(save, 150);
+    addEventListener("pagehide", save);
+    return () => {
+      clearTimeout(timer);
+      removeEventListener("pagehide", save);
+    };
   }, [draftKey, text]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text is what makes it grow
   useLayoutEffect(() => {

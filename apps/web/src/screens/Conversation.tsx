@@ -24,7 +24,7 @@ const NEAR = 60;
 export function Conversation({ source, letters = [], jump = null }: Props) {
   const say = useWords();
   const view = useSyncExternalStore(source.subscribe, source.settled);
-  const rows = view.rows;
+  const rows = useMemo(() => view.rows.filter(isShown), [view.rows]);
   const aside = useMemo(() => asideOf(view), [view]);
   const scroller = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);
@@ -131,6 +131,11 @@ export function Conversation({ source, letters = [], jump = null }: Props) {
       )}
     </div>
   );
+}
+
+/** That a run waited is told by its questions; afterwards it is nothing to tell. */
+function isShown(row: Row, place: number, all: readonly Row[]): boolean {
+  return row.kind !== "end" || row.end.reason !== "awaiting_approval" || place === all.length - 1;
 }
 
 /** Rows that no longer belong to the conversation, since it was rolled back behind them. */

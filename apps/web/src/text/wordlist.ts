@@ -1,6 +1,7 @@
 // Everything the page says, in Chinese and English, as data. Places to fill in are written {name}.
 
 export const WORDS = {
+  colon: ["：", ": "],
   product: ["掌柜助手", "Erpilot"],
   // around
   new_chat: ["新对话", "New conversation"],
@@ -193,7 +194,15 @@ export const WORDS = {
   // figures
   figure_from: ["来自 {tool}", "From {tool}"],
   figure_untraced: ["没有找到出处的数字，请核对", "This figure came from nowhere we know of; please check it"],
-  figure_derived: ["算法：{how}", "Worked out: {how}"],
+  figure_said: ["来自你说的话或今天的日期", "From what you said, or today's date"],
+  how_read: ["原样", "as it stands there"],
+  how_question: ["复述", "repeated"],
+  how_percent: ["比例换算成百分比", "a share, as per cent"],
+  how_discount: ["折扣换算", "a discount, as 折"],
+  how_without_sign: ["去掉正负号", "without its sign"],
+  how_text: ["文字中的数字", "within a text"],
+  how_count: ["个数", "how many there are"],
+  how_rounded: ["取整", "rounded"],
   figures_checked: ["{n} 个数字有出处", "{n} figures traced"],
   figures_untraced: ["{n} 个数字没有出处", "{n} figures untraced"],
   show_call: ["看这次调用", "Show the call"],

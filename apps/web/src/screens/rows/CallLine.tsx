@@ -68,7 +68,7 @@ export function CallLine({ call, messageSeq, span }: Props) {
         </span>
         {span && <Lane call={call} span={span} />}
         <span className="call-time faint">
-          {call.duration !== null && call.state !== "asked" ? seconds(call.duration) : ""}
+          {call.duration !== null && call.attempts > 0 ? seconds(call.duration) : ""}
         </span>
         <span className="visually-hidden">{state}</span>
       </button>

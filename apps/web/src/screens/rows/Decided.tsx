@@ -13,7 +13,7 @@ export function Decided({ call }: { call: Call }) {
   const edited = yes && decision.arguments !== null;
   const text = edited
     ? say("decided_edited", { who: decision.by })
-    : yes && decision.grant_id && call.question?.request === undefined
+    : yes && decision.grant_id !== null && decision.channel === null
       ? say("decided_grant")
       : say(`decided_${decision.decision}`, { who: decision.by });
   const Icon = yes ? ShieldCheck : ShieldX;
@@ -24,7 +24,7 @@ export function Decided({ call }: { call: Call }) {
         <Plain text={text} />
         {decision.reason && (
           <>
-            {"："}
+            {say("colon")}
             <q>
               <Plain text={decision.reason} />
             </q>

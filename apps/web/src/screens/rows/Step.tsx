@@ -9,6 +9,7 @@ import type { Source } from "../../state/session";
 import { count, money, oneLine, seconds, tokensOf } from "../../text/format";
 import { type Say, useWords } from "../../text/words";
 import { CallLine } from "./CallLine";
+import { Figures } from "./Figures";
 import { RowMenu } from "./RowMenu";
 
 interface Props {
@@ -62,12 +63,7 @@ export function Step({ row, through, source }: Props) {
       {answers && (
         <footer className="step-head">
           <Meta row={row} say={say} />
-          {checked && (
-            <span className="faint">
-              {checked.figures.length > 0 && say("figures_checked", { n: checked.figures.length })}
-              {checked.untraced.length > 0 && ` · ${say("figures_untraced", { n: checked.untraced.length })}`}
-            </span>
-          )}
+          {checked && <Figures checked={checked} />}
           <RowMenu seq={row.seq} through={through} text={row.text} label={oneLine(row.text ?? label, 40)} />
         </footer>
       )}
