@@ -14,11 +14,12 @@ PEOPLE: Final[dict[str, tuple[str, ...] | str]] = {
     "owner": "all",
     "assistant": (*_SALES, "Stock"),
     "clerk": _SALES,
-    "warehouse": _STOCK,
+    "warehouse": (*_STOCK, "Viewers"),
     "buyer": ("Purchase", "Costs"),
     "money": ("Accounting",),
     "manager": (*_SALES, *_STOCK, "Sales Administrator", "Purchase", "Accounting", "Account Credit Limit"),
     "viewer": ("Viewers",),
+    "nobody": (),
 }
 """``assistant``: what an assistant should be given: quotes, orders, counts; no products, prices, users, accounts."""
 

@@ -214,40 +214,16 @@ async def _people(books: Books) -> None:
     groups = {row["name"]: row["id"] for row in await books.find("res.group", [], "name")}
     costs, viewers = await books.create("res.group", [{"name": "Costs"}, {"name": "Viewers"}])
     groups |= {"Costs": costs, "Viewers": viewers}
-    fields = await books.find(
-        "ir.model.field",
-        [("name", "in", ["cost_price", "cost_price_uom"]), ("model", "like", "product.%")],
-        "model",
-        "name",
-    )
-    hidden = [
-        {
-            "model": row["model"],
-            "field": row["name"],
-            "group": group,
-            "perm_read": group is not None,
-            "perm_write": False,
-        }
-        for row in fields
-        if row["model"] == "product.product"
-        for group in (None, costs)
-    ]
-    await books.create("ir.model.field.access", hidden)
-    readable = ("sale.sale", "account.invoice", "stock.move", "stock.shipment.out", "product.price_list")
-    await books.create(
-        "ir.model.access",
-        [
-            {
-                "model": name,
-                "group": viewers,
-                "perm_read": True,
-                "perm_write": False,
-                "perm_create": False,
-                "perm_delete": False,
-            }
-            for name in readable
-        ],
-    )
+    await _keep_to(books, "product.product", "cost_price", [costs])
+    working = [groups[name] for name in ("Sales", "Stock", "Purchase", "Accounting")]
+    await _keep_to(books, "party.address", "attn", working)
+    readable = ("sale.sale", "sale.line", "account.invoice", "stock.move", "stock.shipment.out", "product.price_list")
+    nothing = {"perm_read": False, "perm_write": False, "perm_create": False, "perm_delete": False}
+    rights = [{**nothing, "model": name, "group": viewers, "perm_read": True} for name in readable]
+    rights.append({**nothing, "model": "ir.model.log", "group": None})
+    for name in ("Accounting", "Sales Administrator"):
+        rights.append({**nothing, "model": "ir.model.log", "group": groups[name], "perm_read": True})
+    await books.create("ir.model.access", rights)
     company = {"companies": [("add", [books.company])], "company": books.company}
     await books.create(
         "res.user",
@@ -263,3 +239,10 @@ async def _people(books: Books) -> None:
         ],
     )
     await books.rpc.act("model.res.user.write", [books.rpc.user_id], {"groups": [("add", [costs])]})
+
+
+async def _keep_to(books: Books, model: str, field: str, groups: list[int]) -> None:
+    """Lets only these groups read a field."""
+    nobody = {"model": model, "field": field, "group": None, "perm_read": False, "perm_write": False}
+    some = [{"model": model, "field": field, "group": each, "perm_read": True, "perm_write": True} for each in groups]
+    await books.create("ir.model.field.access", [nobody, *some])
