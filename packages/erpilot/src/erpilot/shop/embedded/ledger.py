@@ -98,7 +98,7 @@ def allocate(connection: sqlite3.Connection, product: int, warehouse: str) -> No
         return
     waiting = connection.execute(
         "SELECT l.document_id, l.line, l.ordered - l.delivered - l.cancelled, l.factor, coalesce(r.qty, 0) "
-        "FROM document d JOIN line l ON l.document_id = d.id "
+        "FROM line l INDEXED BY line_open JOIN document d ON d.id = l.document_id "
         "LEFT JOIN reservation r ON r.document_id = l.document_id AND r.line = l.line "
         "WHERE d.kind = 'sale' AND d.state IN ('confirmed', 'in_progress') AND d.warehouse = ? AND l.product_id = ? "
         "AND l.ordered > l.delivered + l.cancelled ORDER BY coalesce(d.promised, d.date), d.id, l.line",

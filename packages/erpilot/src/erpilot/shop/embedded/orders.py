@@ -129,7 +129,7 @@ def by_number(connection: sqlite3.Connection, number: str) -> Order:
 def get(connection: sqlite3.Connection, written: str, kind: Kind | None) -> Order:
     """The document that was meant. Raises ``NotFound`` with near numbers."""
     asked = read_number(written)
-    row = connection.execute("SELECT id FROM document WHERE number = ? COLLATE NOCASE", (written.strip(),)).fetchone()
+    row = connection.execute("SELECT id FROM document WHERE number = ?", (written.strip().upper(),)).fetchone()
     if row:
         return by_row(connection, row[0])
     if asked is None:

@@ -202,7 +202,7 @@ def stock(
     coming: dict[tuple[int, str], list[Arrival]] = {}
     for row, place, number, promised, state, is_open, factor in connection.execute(
         "SELECT l.product_id, d.warehouse, d.number, d.promised, d.state, l.ordered - l.delivered - l.cancelled, "
-        "l.factor FROM line l JOIN document d ON d.id = l.document_id WHERE d.kind = 'purchase' "
+        "l.factor FROM line l INDEXED BY line_open JOIN document d ON d.id = l.document_id WHERE d.kind = 'purchase' "
         f"AND d.state IN ('quoted', 'confirmed', 'in_progress') AND l.product_id IN ({marks}) "
         "AND l.ordered > l.delivered + l.cancelled ORDER BY d.promised, d.number",
         ids,
@@ -236,7 +236,7 @@ def _waiting(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[tuple[i
     found: dict[tuple[int, str], Decimal] = {}
     for row, place, is_open, factor, held in connection.execute(
         "SELECT l.product_id, d.warehouse, l.ordered - l.delivered - l.cancelled, l.factor, coalesce(r.qty, 0) "
-        "FROM document d JOIN line l ON l.document_id = d.id "
+        "FROM line l INDEXED BY line_open JOIN document d ON d.id = l.document_id "
         "LEFT JOIN reservation r ON r.document_id = l.document_id AND r.line = l.line "
         "WHERE d.kind = 'sale' AND d.state IN ('confirmed', 'in_progress') "
         f"AND l.product_id IN ({', '.join('?' * len(ids))}) AND l.ordered > l.delivered + l.cancelled",

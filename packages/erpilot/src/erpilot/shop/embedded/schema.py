@@ -17,7 +17,7 @@ from decimal import Decimal
 from ..errors import DamagedShop
 
 APPLICATION_ID = 0x45525053
-VERSION = 2
+VERSION = 3
 SCALE = 1000
 
 _TABLES = """
@@ -58,6 +58,7 @@ CREATE INDEX document_serial ON document (serial, kind);
 CREATE INDEX document_date ON document (date, id);
 CREATE INDEX document_party ON document (party_id, date);
 CREATE INDEX document_open ON document (kind, state, promised);
+CREATE INDEX document_kind ON document (kind, currency, total);
 CREATE INDEX document_source ON document (source) WHERE source IS NOT NULL;
 CREATE TABLE line (
   document_id INTEGER NOT NULL REFERENCES document, line INTEGER NOT NULL,
@@ -70,6 +71,7 @@ CREATE TABLE line (
   sold INTEGER NOT NULL, gross INTEGER NOT NULL, net INTEGER NOT NULL, cost INTEGER, PRIMARY KEY (document_id, line),
   CHECK (delivered + cancelled <= ordered), CHECK (returned BETWEEN 0 AND delivered)) WITHOUT ROWID;
 CREATE INDEX line_product ON line (product_id, document_id);
+CREATE INDEX line_open ON line (product_id, document_id) WHERE ordered > delivered + cancelled;
 CREATE TABLE reservation (
   document_id INTEGER NOT NULL, line INTEGER NOT NULL, product_id INTEGER NOT NULL, warehouse TEXT NOT NULL,
   qty INTEGER NOT NULL CHECK (qty > 0), PRIMARY KEY (document_id, line)) WITHOUT ROWID;
