@@ -15,6 +15,7 @@ from agent_core.events import Frozen
 from agent_core.loop import AgentLoop
 from agent_core.store.base import EventStore
 from erpilot.cli.desk import Desk
+from erpilot.cli.learnt import calibrations, context_policy, endpoint_profiles, summariser
 from erpilot.cli.logs import hide_in_logs
 from erpilot.cli.models import choose, client_of, known_secrets
 from erpilot.cli.problems import USAGE, Problem
@@ -37,7 +38,11 @@ async def open_house(desk: Desk, parsed: argparse.Namespace, store: EventStore, 
     sentence = desk.texts(choice.problem[1], **choice.problem[2]) if choice.problem else ""
     secrets = known_secrets(desk.settings, desk.environment)
     hide_in_logs(secrets)
+    measured, endpoints = calibrations(desk.home), endpoint_profiles(desk.home)
+    summing = summariser(desk.settings, desk.environment, desk.home, desk.texts)
     async with AsyncExitStack() as opened:
+        if summing is not None and (close := getattr(summing.model, "aclose", None)) is not None:
+            opened.push_async_callback(close)
         shop = opened.enter_context(closing(open_embedded_shop(desk)))
         loops: dict[str, AgentLoop] = {}
         for name, profile in PROFILES.items():
@@ -45,13 +50,19 @@ async def open_house(desk: Desk, parsed: argparse.Namespace, store: EventStore, 
             check_tools(rules, [tool.name for tool in tools])
             try:
                 loop = AgentLoop(
-                    model=client_of(choice, sentence),
+                    model=client_of(choice, sentence, endpoints),
                     tools=tools,
                     store=store,
-                    config=LoopConfig(system_prompt=profile.system_prompt, rules=tuple(map(as_rule, rules))),
+                    config=LoopConfig(
+                        system_prompt=profile.system_prompt,
+                        rules=tuple(map(as_rule, rules)),
+                        context=context_policy(desk.settings),
+                    ),
                     price=choice.price,
                     secrets=secrets,
                     answer_checker=FIGURES,
+                    summariser=summing,
+                    calibrations=measured,
                 )
             except ValueError as error:
                 raise Problem(USAGE, "rules_conflict", why=error) from error
