@@ -89,14 +89,15 @@ async def ask(
         context = bench.today()
         found.context = tuple(each.text for each in context)
         async for item in loop.run(question.text, profile=profile.name, context=context):
-            _note(found, item.event)
+            note(found, item.event)
     finally:
         shop.close()
     found.seconds = time.monotonic() - began
     return found
 
 
-def _note(found: Interview, event: ev.AnyEvent) -> None:
+def note(found: Interview, event: ev.AnyEvent) -> None:
+    """Takes an event of the run into what came of the question."""
     match event:
         case ev.AssistantMessage():
             found.turns.append(
