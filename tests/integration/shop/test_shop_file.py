@@ -15,8 +15,9 @@ import pytest
 
 from erpilot.shop.embedded import schema
 from erpilot.shop.embedded.shop import EmbeddedShop
-from erpilot.shop.errors import DamagedShop, Invalid, ShopError, Unavailable
+from erpilot.shop.errors import DamagedShop, Invalid, ShopError, Unauthenticated, Unavailable
 from erpilot.shop.open import open_shop
+from erpilot.shop.rights import RIGHTS, ROLES
 from erpilot.shop.seed.build import ensure_shop
 from erpilot.shop.seed.goods import ean13, load_goods
 
@@ -238,6 +239,28 @@ def test_the_day_comes_from_the_argument_then_the_environment_then_the_file(
     monkeypatch.setenv("ERPILOT_TODAY", "tomorrow")
     with pytest.raises(Invalid, match="'tomorrow', which is not a date"):
         open_shop(tmp_path)
+
+
+def test_the_shop_is_opened_as_a_person_with_the_rights_of_their_roles(
+    seeded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shop.db").write_bytes(seeded.read_bytes())
+
+    def rights(person: str | None = None) -> frozenset[str]:
+        shop = open_shop(tmp_path, person=person)
+        try:
+            return asyncio.run(shop.whoami()).rights
+        finally:
+            shop.close()
+
+    monkeypatch.delenv("ERPILOT_PERSON", raising=False)
+    assert rights() == frozenset(RIGHTS)
+    assert rights("li") == ROLES["warehouse"]
+    monkeypatch.setenv("ERPILOT_PERSON", "chen")
+    assert rights() == ROLES["clerk"]
+    with pytest.raises(Unauthenticated, match="'nobody' does not work in this shop") as caught:
+        open_shop(tmp_path, person="nobody")
+    assert "chen" in (caught.value.hint or "")
 
 
 MAKE = """

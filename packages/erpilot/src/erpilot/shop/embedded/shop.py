@@ -72,7 +72,8 @@ class EmbeddedShop(
     def _roles_of(self, user: str) -> tuple[Role, ...]:
         row = self._database.look("SELECT roles FROM person WHERE name = ?", (user,))
         if row is None:
-            raise Unauthenticated(f"{user!r} does not work in this shop.")
+            known = self._database.look("SELECT group_concat(name, ', ') FROM person", ())
+            raise Unauthenticated(f"{user!r} does not work in this shop.", hint=f"Those who do: {(known or ('',))[0]}.")
         roles = json.loads(row[0])
         unknown = [role for role in roles if role not in ROLES]
         if unknown:
