@@ -5,7 +5,10 @@ Invariant: the two languages of a text stand side by side, so that neither is ch
 
 from __future__ import annotations
 
+from .help_shop import HELP_SHOP
+
 HELP: dict[str, tuple[str, str]] = {
+    **HELP_SHOP,
     "program": (
         "Ask your shop in plain Chinese or English, and act on it safely.",
         "掌柜助手：用中文或英文向你的店铺提问，并安全地办事。",

@@ -6,7 +6,9 @@ command's module is loaded when the command is given. No exception leaves ``main
 
 from __future__ import annotations
 
+import builtins
 import importlib
+import keyword
 import os
 import signal
 import sys
@@ -39,11 +41,14 @@ COMMANDS = {
     "erase": "keeping",
     "backup": "keeping",
     "restore": "keeping",
+    "import": "importing",
+    "report": "reporting",
+    "print": "printing",
     "setup": "setup",
     "doctor": "doctor",
 }
-"""Command to the module that holds it: its function of the command's name (``_`` for ``-``) takes the desk and the
-arguments.
+"""Command to the module that holds it: its function of the command's name (``_`` for ``-``, and behind a word of
+Python) takes the desk and the arguments.
 """
 
 
@@ -82,7 +87,7 @@ def _run(arguments: list[str]) -> int:
         if parsed.command in brought:
             return brought[parsed.command].run(desk, parsed)
         module = importlib.import_module(f".{COMMANDS[parsed.command]}", __package__)
-        return int(getattr(module, parsed.command.replace("-", "_"))(desk, parsed))
+        return int(getattr(module, _function(parsed.command))(desk, parsed))
     except SystemExit as stop:  # help and version end this way
         return stop.code if isinstance(stop.code, int) else 0
     except BaseException as error:
@@ -100,6 +105,12 @@ def _run(arguments: list[str]) -> int:
             for number, handler in before.items():
                 signal.signal(number, handler)
         return code
+
+
+def _function(command: str) -> str:
+    """The name of a command's function."""
+    name = command.replace("-", "_")
+    return f"{name}_" if keyword.iskeyword(name) or hasattr(builtins, name) else name
 
 
 def _be_deaf() -> dict[int, Any]:

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, Protocol
 from .extensions import Extension
 from .help_texts import COMPLAINTS, HELP
 from .language import Lang
+from .parser_shop import add_shop_commands
 from .problems import USAGE, Problem
 
 
@@ -41,6 +42,7 @@ def build_parser(lang: Lang, show: Any = print, brought: Mapping[str, Extension]
     _add_deciding(command, group, say)
     _add_branches(command, say)
     _add_keeping(command, group, say)
+    add_shop_commands(command, group, say)
     _add_setup(command("setup"), say)
     command("doctor").add_argument("--no-test", action="store_true", help=say("opt_no_test"))
     for name, extension in (brought or {}).items():

@@ -26,6 +26,7 @@ from ..shop.errors import NotFound
 from ..shop.exporting.files import Format, TableFile, Value
 from . import shop_results as r
 from . import words
+from .columns import heading
 from .shop_arguments import Query
 from .shop_kit import reading
 from .shop_resolve import answering, stamp
@@ -176,7 +177,7 @@ async def write_table(
             rows: list[BaseModel] = getattr(result, TABLES[name])
             if file is None:
                 columns = _columns(rows)
-                headings = [" ".join(words.field(part, language) for part in column) for column in columns]
+                headings = [" ".join(heading(part, language) for part in column) for column in columns]
                 file = TableFile(folder, f"{name}-{_day(result)}", form, headings)
             await asyncio.to_thread(file.add, [[_value(row, column) for column in columns] for row in rows])
             last = result
@@ -254,14 +255,14 @@ def _facts(result: BaseModel, table: str, language: words.Language) -> Iterator[
         value = getattr(result, name)
         if name in (table, "next") or value is None:
             continue
-        heading = words.field(name, language)
+        title = heading(name, language)
         parts = value if isinstance(value, list) else [value]
         for part in parts:
             if isinstance(part, BaseModel):
                 for column in _fields(part, ()):
-                    yield f"{heading} {' '.join(words.field(each, language) for each in column)}", _value(part, column)
+                    yield f"{title} {' '.join(heading(each, language) for each in column)}", _value(part, column)
             else:
-                yield heading, _cell(part)
+                yield title, _cell(part)
 
 
 def _day(result: BaseModel) -> str:
