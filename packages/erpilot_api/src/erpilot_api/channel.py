@@ -14,7 +14,7 @@ from agent_core import events as ev
 from agent_core.messages import ReasoningDelta, TextDelta, TextWithdrawn
 
 from .frames import Frame, frame_of
-from .wire import PartialStep, Problem
+from .wire import Problem
 
 KEPT_BYTES = 128 * 1024
 """Of the newest frames, per session with readers."""
@@ -68,13 +68,15 @@ class Channel:
             return None
         return list(islice(self._frames, place - self.first, None))
 
-    def partial(self) -> PartialStep | None:
-        """What has been shown of the step that is going on."""
-        if not (self._text or self._reasoning):
-            return None
+    def shown(self) -> tuple[int, str, str]:
+        """The step that is going on (0: none), and its text and reasoning so far."""
         text, reasoning = "".join(self._text), "".join(self._reasoning)
-        self._text, self._reasoning = [text], [reasoning]
-        return PartialStep(session_id=self.session_id, step_seq=self._step, text=text, reasoning=reasoning)
+        self._text, self._reasoning = [text], [reasoning]  # so that all who ask hold the same text
+        return self._step, text, reasoning
+
+    def is_going_on(self, step: int) -> bool:
+        """Whether more may come of a step."""
+        return step == self._step
 
     def wake(self) -> None:
         """Lets every reader look again."""

@@ -7,19 +7,24 @@ meanwhile; what is only shown comes only while its step is still open for this r
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Literal
 
+from agent_core import events as ev
+from agent_core.messages import ReasoningDelta, TextDelta
 from agent_core.store.base import EventStore
 
 from .channel import Channel
 from .frames import Frame, envelope, frame_of
-from .wire import Done, Start
+from .wire import Done, PartialStep, Start
 
 Follow = Literal["none", "run", "always"]
-CHUNK = 32 * 1024
-"""Bytes of frames that are handed on at once."""
+CHUNK = 16 * 1024
+"""Bytes of frames that are handed on at once, or characters of a text."""
+CATCH_UP_SECONDS = 0.5
+"""How long a reader that was too slow for what happens waits before it is told the state of a step once more."""
 
 
 class Reader:
@@ -50,6 +55,7 @@ class Reader:
         """The newest event that closed a step."""
         self._end: str | None = None
         """The reason of the newest end of a run, when nothing began behind it."""
+        self._fell_behind = False
         self._waiter: asyncio.Future[None] | None = None
         self._closing = False
 
@@ -81,9 +87,11 @@ class Reader:
                     return
                 if not going_on:
                     break
-                place, partial = channel.end, channel.partial()
-                if partial is not None and self._is_open(partial.step_seq):
-                    yield envelope("partial", partial)
+                if self._fell_behind:
+                    await asyncio.sleep(CATCH_UP_SECONDS)  # or it would be told the same text again and again
+                place = channel.end
+                async for chunk in self._so_far():
+                    yield chunk
                 async for chunk in self._live(place):
                     yield chunk
                 if self._has_ended():
@@ -120,12 +128,30 @@ class Reader:
         if pending:
             yield b"".join(pending)
 
+    async def _so_far(self) -> AsyncGenerator[bytes]:
+        """What was shown of the step that is going on: a ``partial`` frame, and deltas where that would be large."""
+        channel = self._channel
+        step, text, reasoning = channel.shown()
+        if not (text or reasoning) or not self._is_open(step):
+            return
+        first = PartialStep(
+            session_id=channel.session_id, step_seq=step, text=text[:CHUNK], reasoning=reasoning[:CHUNK]
+        )
+        yield envelope("partial", first)
+        for whole, kind in ((reasoning, ReasoningDelta), (text, TextDelta)):
+            for start in range(CHUNK, len(whole), CHUNK):
+                if self._closing or not channel.is_going_on(step):
+                    return  # the log has it whole by now
+                delta = kind(whole[start : start + CHUNK])
+                yield frame_of(ev.Recorded(channel.session_id, None, time.time(), delta), step).data
+
     async def _live(self, place: int) -> AsyncGenerator[bytes]:
         """What passes from ``place`` on; returns when the log has to be looked at, or at the end."""
         channel = self._channel
         while not self._closing:
             frames = channel.since(place)
             if frames is None:
+                self._fell_behind = True
                 return
             pending: list[bytes] = []
             gap, size = False, 0

@@ -23,8 +23,10 @@ from .streaming import ABORT
 
 GRACE = 10.0
 """Seconds that calls which are running have to end."""
-WRITE_BUFFER = 32 * 1024
+WRITE_BUFFER = 16 * 1024
 """Bytes that wait for one connection at most, besides the chunk that is being sent."""
+SEND_BUFFER = 64 * 1024
+"""Bytes that the system keeps for one connection; it would keep megabytes for a reader that does not read."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -35,6 +37,7 @@ class Connection(H11Protocol):
         """Begins it."""
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=WRITE_BUFFER)
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         app = self.app
 
         async def with_abort(scope: Scope, receive: Receive, send: Send) -> None:
