@@ -15,8 +15,8 @@ HELP_SHOP: dict[str, tuple[str, str]] = {
         "  erpilot import orders.csv order_lines.csv\n"
         "  erpilot import --undo import-1a2b3c4d\n\n"
         "What the columns are taken for, and every problem by row and column, is shown first; nothing is\n"
-        "changed before you agree. Rows with errors are left out. Without a terminal nothing is applied, unless --yes is\n"
-        "given.",
+        "changed before you agree. Rows with errors are left out. Without a terminal nothing is applied,\n"
+        "unless --yes is given.",
         "例子：\n"
         "  erpilot import 商品.xlsx --dry-run\n"
         "  erpilot import 盘点表.xlsx --sheet 东仓 --kind stock\n"
