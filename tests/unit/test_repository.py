@@ -48,7 +48,8 @@ def lock_entries() -> dict[str, tuple[Requirement, int]]:
 
 def wanted() -> list[Requirement]:
     """What the packages and requirements.in ask for, our own packages left out."""
-    lines = [line for line in (ROOT / "requirements.in").read_text().splitlines() if line and line[0] not in "#."]
+    written = (line.partition(" #")[0].strip() for line in (ROOT / "requirements.in").read_text().splitlines())
+    lines = [line for line in written if line and line[0] not in "#."]
     for project in PROJECTS:
         lines += tomllib.loads(project.read_text())["project"]["dependencies"]
     ours = {canonicalize_name(tomllib.loads(project.read_text())["project"]["name"]) for project in PROJECTS}

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .config import LoopConfig as LoopConfig
     from .config import Price as Price
     from .config import Rule as Rule
+    from .context.calibration import Calibrations as Calibrations
     from .errors import AgentError as AgentError
     from .errors import Busy as Busy
     from .errors import Conflict as Conflict
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from .store.base import EventStore as EventStore
     from .store.memory import MemoryStore as MemoryStore
     from .store.sqlite import SqliteStore as SqliteStore
+    from .summarising import Summariser as Summariser
     from .tools.tool import Reconciled as Reconciled
     from .tools.tool import Tier as Tier
     from .tools.tool import Tool as Tool
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "config": ("ContextPolicy", "LoopConfig", "Price", "Rule"),
+    "context.calibration": ("Calibrations",),
     "errors": (
         "AgentError",
         "Busy",
@@ -84,6 +87,7 @@ _HOME = {
     "store.base": ("EventStore",),
     "store.memory": ("MemoryStore",),
     "store.sqlite": ("SqliteStore",),
+    "summarising": ("Summariser",),
     "tools.tool": ("Reconciled", "Tier", "Tool", "ToolContext", "Undo", "tool"),
     "trace.jsonl": ("JsonlTraceRecorder",),
     "values": ("Change", "Notice", "Preview"),
