@@ -15,12 +15,13 @@ from typing import Any, cast
 
 from ..catalogue import Product, Unit
 from ..documents import Customer
-from ..errors import Invalid, NeedsConfirmation, Refused
+from ..errors import Invalid, NeedsConfirmation, NotFound, Refused
+from ..pricing import PriceList
 from ..values import Money, digits_of
 from ..verbs.control import ImportedCustomer, ImportMode
 from ..verbs.outcome import FieldChange, Write
 from ..verbs.selling import CustomerDraft
-from . import document_rows, parties, products, search
+from . import document_rows, parties, prices, products, search
 from .acting import Acting
 from .effects import Made
 from .schema import stored
@@ -45,21 +46,21 @@ PRODUCT_FIELDS = (
 
 def create_customer(connection: sqlite3.Connection, acting: Acting, draft: CustomerDraft, write: Write) -> Made:
     """Makes a customer, unless one of nearly that name exists and nobody has said that it is another."""
-    _check(connection, draft)
+    _check(document_rows.price_list_of(connection, draft.price_list), draft)
     found = parties.find(connection, "customer", draft.name, 5, 0)
     for hit in found.hits:
         token = f"similar:{hit.record.id}"
         if hit.match in ("code", "name") and hit.score > 0.95 and token not in write.accepted:
             raise NeedsConfirmation(f"There is {hit.record.id} {hit.record.name} already.", token=token)
-    return Made(*_insert(connection, None, draft), undoable=True)
+    number = _insert(connection, [(None, draft)], "customer", prices.lists(connection))[0]
+    return Made(number, (FieldChange(number, "name", None, draft.name.strip()),), undoable=True)
 
 
-def _check(connection: sqlite3.Connection, draft: CustomerDraft) -> None:
+def _check(price_list: PriceList, draft: CustomerDraft) -> None:
     if not draft.name.strip():
         raise Invalid("A customer needs a name.")
     if not 0 <= draft.terms <= 365:
         raise Invalid(f"Terms of {draft.terms} days cannot be: 0 to 365 are possible.")
-    price_list = document_rows.price_list_of(connection, draft.price_list)
     limit = draft.credit_limit
     if limit is not None and (limit.amount < 0 or limit.currency != price_list.currency):
         raise Invalid(
@@ -69,27 +70,28 @@ def _check(connection: sqlite3.Connection, draft: CustomerDraft) -> None:
 
 
 def _insert(
-    connection: sqlite3.Connection, id_: str | None, draft: CustomerDraft, role: parties.Role = "customer"
-) -> tuple[str, tuple[FieldChange, ...]]:
-    price_list = document_rows.price_list_of(connection, draft.price_list)
-    number = id_ or _next_id(connection, role)
-    connection.execute(
+    connection: sqlite3.Connection,
+    drafts: Sequence[tuple[str | None, CustomerDraft]],
+    role: parties.Role,
+    lists: Sequence[PriceList],
+) -> list[str]:
+    """New parties; their ids."""
+    chosen = {each.code: each for each in lists}
+    numbers = [id_ or _next_id(connection, role) for id_, _ in drafts]
+    rows = list(zip(numbers, (draft for _, draft in drafts), strict=True))
+    connection.executemany(
         "INSERT INTO party VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
         (
-            number,
-            role,
-            draft.name.strip(),
-            json.dumps(draft.short_names, ensure_ascii=False),
-            price_list.code,
-            price_list.currency,
-            draft.terms,
-            draft.credit_limit.minor if draft.credit_limit else None,
-            draft.contact,
-            draft.city,
+            (
+                number, role, draft.name.strip(), json.dumps(draft.short_names, ensure_ascii=False), draft.price_list,
+                chosen[draft.price_list].currency, draft.terms,
+                draft.credit_limit.minor if draft.credit_limit else None, draft.contact, draft.city,
+            )
+            for number, draft in rows
         ),
-    )
-    search.index(connection, role, number, (draft.name, *draft.short_names))
-    return number, (FieldChange(number, "name", None, draft.name.strip()),)
+    )  # fmt: skip
+    search.index_many(connection, role, ((number, (draft.name, *draft.short_names)) for number, draft in rows))
+    return numbers
 
 
 def _next_id(connection: sqlite3.Connection, role: parties.Role) -> str:
@@ -110,20 +112,43 @@ def import_customers(
 ) -> Made:
     """Adds customers (or suppliers), or changes those of the same id."""
     del acting
+    lists = {each.code: each for each in prices.lists(connection)}
+    ids = [each.id for each in customers if each.id is not None]
+    if len({each.casefold() for each in ids}) != len(ids):
+        raise Invalid("An id comes twice.")
+    known = _roles(connection, ids)
     changes: list[FieldChange] = []
+    new: list[tuple[str | None, CustomerDraft]] = []
     for each in customers:
-        _check(connection, each.draft)
-        row = connection.execute("SELECT role FROM party WHERE id = ?", (each.id or "",)).fetchone()
-        if row is None:
-            changes += _insert(connection, each.id, each.draft, role)[1]
+        if each.draft.price_list not in lists:
+            raise NotFound(f"There is no price list {each.draft.price_list!r}.", nearest=list(lists))
+        _check(lists[each.draft.price_list], each.draft)
+        taken = known.get((each.id or "").casefold())
+        if taken is None:
+            new.append((each.id, each.draft))
             continue
-        if row[0] != role:
-            raise Refused(f"{each.id} is a {row[0]}; nothing was changed.")
+        if taken != role:
+            raise Refused(f"{each.id} is a {taken}; nothing was changed.")
         if mode == "add":
             raise Refused(f"There is a {role} {each.id} already; nothing was changed.")
         changes += _change_customer(connection, parties.get(connection, each.id or "", role), each.draft, role)
+    numbers = _insert(connection, new, role, list(lists.values()))
+    changes += [
+        FieldChange(number, "name", None, draft.name.strip()) for number, (_, draft) in zip(numbers, new, strict=True)
+    ]
     number, _ = following(connection, "IMP")
     return Made(number, tuple(changes), undoable=True)
+
+
+def _roles(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, str]:
+    """The role of each id that exists, by the id in lower case."""
+    found: dict[str, str] = {}
+    for at in range(0, len(ids), CHUNK):
+        some = ids[at : at + CHUNK]
+        marks = ", ".join("?" * len(some))
+        rows = connection.execute(f"SELECT id, role FROM party WHERE id IN ({marks})", some)
+        found.update((number.casefold(), role) for number, role in rows)
+    return found
 
 
 def _change_customer(

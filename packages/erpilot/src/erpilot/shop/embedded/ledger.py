@@ -8,11 +8,49 @@ units.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from ..errors import Refused
 from .acting import Acting
 from .schema import quantity, stored
+
+CHUNK = 500
+
+
+def sums(connection: sqlite3.Connection, table: str, rows: Sequence[int]) -> dict[tuple[int, str], int]:
+    """``move``: what is on hand; ``reservation``: what is held; of many products, by product and warehouse."""
+    found: dict[tuple[int, str], int] = {}
+    for at in range(0, len(rows), CHUNK):
+        some = rows[at : at + CHUNK]
+        for product, warehouse, total in connection.execute(
+            f"SELECT product_id, warehouse, sum(qty) FROM {table} WHERE product_id IN ({', '.join('?' * len(some))}) "
+            "GROUP BY product_id, warehouse",
+            some,
+        ):
+            found[product, warehouse] = total
+    return found
+
+
+def awaited(connection: sqlite3.Connection) -> set[int]:
+    """Products of which something is owed on confirmed sales."""
+    rows = connection.execute(
+        "SELECT DISTINCT l.product_id FROM document d JOIN line l ON l.document_id = d.id "
+        "WHERE d.kind = 'sale' AND d.state IN ('confirmed', 'in_progress') "
+        "AND l.ordered > l.delivered + l.cancelled"
+    )
+    return {row for (row,) in rows}
+
+
+def move_many(
+    connection: sqlite3.Connection, acting: Acting, moves: Iterable[tuple[int, str, int]], reason: str, document: str
+) -> None:
+    """Enters moves (product, warehouse, quantity) of which the caller knows that nothing ends below zero."""
+    at = acting.now.isoformat(timespec="seconds")
+    connection.executemany(
+        "INSERT INTO move (product_id, warehouse, qty, reason, document, at, by) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        ((product, place, qty, reason, document, at, acting.user) for product, place, qty in moves if qty),
+    )
 
 
 def on_hand(connection: sqlite3.Connection, product: int, warehouse: str) -> int:

@@ -7,7 +7,7 @@ names the price that it replaces.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -24,16 +24,6 @@ from .schema import stored
 from .series import following
 
 LAST_DAY = date(9999, 12, 31)
-
-
-def price_at(connection: sqlite3.Connection, row: int, price_list: str, from_qty: int, day: date) -> Decimal | None:
-    """What a tier costs on a day."""
-    found = connection.execute(
-        "SELECT price FROM price WHERE product_id = ? AND list = ? AND from_qty = ? AND valid_from <= ? "
-        "AND valid_until >= ? ORDER BY valid_from DESC LIMIT 1",
-        (row, price_list, from_qty, day.isoformat(), day.isoformat()),
-    ).fetchone()
-    return Decimal(found[0]) if found else None
 
 
 def plan(connection: sqlite3.Connection, acting: Acting, rule: PriceRule) -> PricePlan:
@@ -140,16 +130,13 @@ def set_all(
     rows = products.rows_of(connection, dict.fromkeys(each.sku for each in changes))
     if len({(each.sku, each.price_list, each.from_qty, each.start) for each in changes}) != len(changes):
         raise Invalid("A price is changed twice.")
+    known = _spans(connection, list(rows.values()))
     done = []
     for each in changes:
-        if each.price_list not in lists:
-            raise NotFound(f"There is no price list {each.price_list!r}.", nearest=list(lists))
-        if each.start < acting.today:
-            raise Refused(f"The price of {each.sku} cannot change on {each.start}, which is past.")
-        if not each.after.is_finite() or each.after <= 0 or each.from_qty <= 0:
-            raise Invalid(f"A price of {each.after} from {each.from_qty} of {each.sku} on cannot be.")
+        _check_change(each, lists, acting)
         row, from_qty = rows[each.sku], stored(each.from_qty)
-        now = price_at(connection, row, each.price_list, from_qty, each.start)
+        spans = known.setdefault((row, each.price_list, from_qty), {})
+        now = _at(spans, each.start)
         if now != each.before:
             raise Conflict(
                 f"{each.sku} costs {now} in {each.price_list} from {each.from_qty.normalize():f} on, not {each.before} "
@@ -157,41 +144,83 @@ def set_all(
                 hint="Plan it again.",
             )
         after = rounded(each.after, lists[each.price_list].currency)
-        set_tier(connection, row, each.price_list, from_qty, after, each.start)
-        connection.execute("UPDATE product SET version = version + 1 WHERE id = ?", (row,))
+        _put(spans, each.start, after)
         subject = f"{each.sku}@{each.price_list}@{each.from_qty.normalize():f}"
         done.append(FieldChange(subject, f"price from {each.start}", each.before, after))
+    _store(connection, {(rows[each.sku], each.price_list, stored(each.from_qty)) for each in changes}, known)
+    connection.executemany(
+        "UPDATE product SET version = version + 1 WHERE id = ?", [(row,) for row in set(rows.values())]
+    )
     number, _ = following(connection, "PR")
     return Made(number, tuple(done), undoable=True, reason=reason.strip() if reason else None)
+
+
+def _check_change(each: PriceChange, lists: Mapping[str, PriceList], acting: Acting) -> None:
+    if each.price_list not in lists:
+        raise NotFound(f"There is no price list {each.price_list!r}.", nearest=list(lists))
+    if each.start < acting.today:
+        raise Refused(f"The price of {each.sku} cannot change on {each.start}, which is past.")
+    if not each.after.is_finite() or each.after <= 0 or each.from_qty <= 0:
+        raise Invalid(f"A price of {each.after} from {each.from_qty} of {each.sku} on cannot be.")
+
+
+_Tier = tuple[int, str, int]
+_Span = dict[date, tuple[Decimal, date]]
+"""The prices of one tier: the first day of each, with the price and its last day."""
+
+
+def _spans(connection: sqlite3.Connection, rows: Sequence[int]) -> dict[_Tier, _Span]:
+    found: dict[_Tier, _Span] = {}
+    for at in range(0, len(rows), 500):
+        some = rows[at : at + 500]
+        for product, price_list, from_qty, first, price, last in connection.execute(
+            "SELECT product_id, list, from_qty, valid_from, price, valid_until FROM price "
+            f"WHERE product_id IN ({', '.join('?' * len(some))})",
+            some,
+        ):
+            spans = found.setdefault((product, price_list, from_qty), {})
+            spans[date.fromisoformat(first)] = (Decimal(price), date.fromisoformat(last))
+    return found
+
+
+def _at(spans: _Span, day: date) -> Decimal | None:
+    """What the tier costs on a day."""
+    first = max((first for first, (_, last) in spans.items() if first <= day <= last), default=None)
+    return None if first is None else spans[first][0]
+
+
+def _put(spans: _Span, start: date, price: Decimal) -> None:
+    """The tier costs ``price`` from ``start`` on, until the next price that is planned for it, else as long as the one
+    before was to hold.
+    """
+    following_ = min((first for first in spans if first > start), default=None)
+    before = max((first for first, (_, last) in spans.items() if first <= start <= last), default=None)
+    last = LAST_DAY if before is None else spans[before][1]
+    if following_ is not None:
+        last = following_ - timedelta(1)
+    if before is not None and before < start:
+        spans[before] = (spans[before][0], start - timedelta(1))
+    spans[start] = (price, last)
+
+
+def _store(connection: sqlite3.Connection, tiers: Iterable[_Tier], known: Mapping[_Tier, _Span]) -> None:
+    connection.executemany(
+        "INSERT INTO price (product_id, list, valid_from, from_qty, price, valid_until) VALUES (?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (product_id, list, valid_from, from_qty) DO UPDATE SET price = excluded.price, "
+        "valid_until = excluded.valid_until",
+        (
+            (product, price_list, first.isoformat(), from_qty, str(price), last.isoformat())
+            for product, price_list, from_qty in tiers
+            for first, (price, last) in known[product, price_list, from_qty].items()
+        ),
+    )
 
 
 def set_tier(
     connection: sqlite3.Connection, row: int, price_list: str, from_qty: int, price: Decimal, start: date
 ) -> None:
-    """A tier costs ``price`` from ``start`` on, until the next price that is planned for it."""
+    """One tier costs ``price`` from ``start`` on."""
     key = (row, price_list, from_qty)
-    following_ = connection.execute(
-        "SELECT min(valid_from) FROM price WHERE product_id = ? AND list = ? AND from_qty = ? AND valid_from > ?",
-        (*key, start.isoformat()),
-    ).fetchone()[0]
-    last = date.fromisoformat(following_) - timedelta(1) if following_ else _end(connection, key, start)
-    connection.execute(
-        "UPDATE price SET valid_until = ? WHERE product_id = ? AND list = ? AND from_qty = ? AND valid_from < ? "
-        "AND valid_until >= ?",
-        ((start - timedelta(1)).isoformat(), *key, start.isoformat(), start.isoformat()),
-    )
-    connection.execute(
-        "INSERT INTO price (product_id, list, valid_from, from_qty, price, valid_until) VALUES (?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT (product_id, list, valid_from, from_qty) DO UPDATE SET price = excluded.price",
-        (row, price_list, start.isoformat(), from_qty, str(price), last.isoformat()),
-    )
-
-
-def _end(connection: sqlite3.Connection, key: tuple[int, str, int], start: date) -> date:
-    """How long the price before was to hold."""
-    found = connection.execute(
-        "SELECT valid_until FROM price WHERE product_id = ? AND list = ? AND from_qty = ? AND valid_from <= ? "
-        "AND valid_until >= ? ORDER BY valid_from DESC LIMIT 1",
-        (*key, start.isoformat(), start.isoformat()),
-    ).fetchone()
-    return date.fromisoformat(found[0]) if found else LAST_DAY
+    known = _spans(connection, [row])
+    _put(known.setdefault(key, {}), start, price)
+    _store(connection, [key], known)

@@ -81,13 +81,17 @@ def by_codes(connection: sqlite3.Connection, codes: Sequence[str]) -> dict[str, 
 
 def rows_of(connection: sqlite3.Connection, skus: Iterable[str]) -> dict[str, int]:
     """The row of each SKU. Raises ``NotFound`` for one that does not exist."""
-    rows: dict[str, int] = {}
-    for sku in skus:
-        found = connection.execute("SELECT id FROM product WHERE sku = ?", (sku,)).fetchone()
-        if not found:
+    wanted = list(dict.fromkeys(skus))
+    known: dict[str, int] = {}
+    for at in range(0, len(wanted), 500):
+        some = wanted[at : at + 500]
+        marks = ", ".join("?" * len(some))
+        found = connection.execute(f"SELECT sku, id FROM product WHERE sku IN ({marks})", some)
+        known.update((sku.casefold(), row) for sku, row in found)
+    for sku in wanted:
+        if sku.casefold() not in known:
             raise NotFound(f"There is no product {sku}.")
-        rows[sku] = found[0]
-    return rows
+    return {sku: known[sku.casefold()] for sku in wanted}
 
 
 def find(

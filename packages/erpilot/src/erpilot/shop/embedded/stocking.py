@@ -34,48 +34,58 @@ def adjust(
     if len(places) != len(adjustments):
         raise Invalid("A product is corrected twice in one warehouse.")
     rows = products.rows_of(connection, [each.sku for each in adjustments])
-    goods = products.load(connection, sorted(set(rows.values()))) if len(rows) < 500 else _load_many(connection, rows)
+    goods = _load_many(connection, rows)
+    known = {place.code for place in products.warehouses(connection, None)}
+    ids = list(goods)
+    there, held = ledger.sums(connection, "move", ids), ledger.sums(connection, "reservation", ids)
     number, _ = following(connection, "ADJ")
-    changes = []
+    changes, moves = [], []
     for each in adjustments:
-        product, row = goods[rows[each.sku]], rows[each.sku]
-        if not product.stocked:
-            raise Refused(f"No stock is kept of {each.sku} {product.name}.")
-        document_rows.warehouse_code(connection, each.warehouse)
-        before = ledger.on_hand(connection, row, each.warehouse)
-        expected = stored(product.to_base(each.expected).value)
-        if expected != before:
-            raise Conflict(
-                f"{each.sku} in {each.warehouse} is {quantity(before).normalize():f} {product.base.name} now, not the "
-                f"{quantity(expected).normalize():f} that were shown; nothing was changed.",
-                hint="Look at the stock again.",
-            )
-        after = _target(
-            each, product.to_base(each.quantity).value, before, each.quantity, product.unit(each.quantity.unit).whole
-        )
-        if after < 0:
-            raise Refused(f"{each.sku} in {each.warehouse} would be below zero; nothing was changed.")
-        held = ledger.reserved(connection, row, each.warehouse)
-        token = f"below_reserved:{each.sku}@{each.warehouse}"
-        if after < held and after < before and token not in write.accepted:
+        row, place = rows[each.sku], each.warehouse
+        product, subject = goods[row], f"{each.sku}@{each.warehouse}"
+        if place not in known:
+            document_rows.warehouse_code(connection, place)
+        before = there.get((row, place), 0)
+        after = _counted(each, product, before)
+        reserved = held.get((row, place), 0)
+        token = f"below_reserved:{subject}"
+        if after < min(reserved, before) and token not in write.accepted:
             raise NeedsConfirmation(
-                f"{quantity(held).normalize():f} {product.base.name} of {each.sku} are reserved in {each.warehouse}: "
+                f"{quantity(reserved).normalize():f} {product.base.name} of {each.sku} are reserved in {place}: "
                 f"with {quantity(after).normalize():f} some orders have nothing held for them any more.",
                 token=token,
             )
-        ledger.move(connection, acting, row, each.warehouse, after - before, "count", number)
-        ledger.shrink(connection, row, each.warehouse)
-        ledger.allocate(connection, row, each.warehouse)
+        moves.append((row, place, after - before))
         base = product.base.name
         changes.append(
-            FieldChange(
-                f"{each.sku}@{each.warehouse}",
-                "on_hand",
-                Quantity(quantity(before), base),
-                Quantity(quantity(after), base),
-            )
+            FieldChange(subject, "on_hand", Quantity(quantity(before), base), Quantity(quantity(after), base))
         )
+    ledger.move_many(connection, acting, moves, "count", number)
+    awaited = ledger.awaited(connection)
+    for row, place, change in moves:
+        if change < 0 and (row, place) in held:
+            ledger.shrink(connection, row, place)
+        elif change > 0 and row in awaited:
+            ledger.allocate(connection, row, place)
     return Made(number, tuple(changes), undoable=True, reason=reason.strip())
+
+
+def _counted(each: Adjustment, product: Product, before: int) -> int:
+    """What is on hand afterwards, stored. Raises ``Refused``, ``Conflict`` and ``Invalid``."""
+    if not product.stocked:
+        raise Refused(f"No stock is kept of {each.sku} {product.name}.")
+    expected = stored(product.to_base(each.expected).value)
+    if expected != before:
+        raise Conflict(
+            f"{each.sku} in {each.warehouse} is {quantity(before).normalize():f} {product.base.name} now, not the "
+            f"{quantity(expected).normalize():f} that were shown; nothing was changed.",
+            hint="Look at the stock again.",
+        )
+    unit = product.unit(each.quantity.unit)
+    after = _target(each, each.quantity.value * unit.factor, before, each.quantity, unit.whole)
+    if after < 0:
+        raise Refused(f"{each.sku} in {each.warehouse} would be below zero; nothing was changed.")
+    return after
 
 
 def _load_many(connection: sqlite3.Connection, rows: dict[str, int]) -> dict[int, Product]:
