@@ -14,17 +14,17 @@ from .sheets import Cell
 
 
 class Unclear(Exception):
-    """The cell cannot be read as what it should be; ``code`` is for ``words``."""
+    """The cell cannot be read as what it should be; ``code`` and ``values`` are for ``words``."""
 
-    def __init__(self, code: str) -> None:
+    def __init__(self, code: str, **values: str) -> None:
         super().__init__(code)
-        self.code = code
+        self.code, self.values = code, values
 
 
 _PLAIN = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,10})?")
 _NUMBER = re.compile(
     r"[(]?(?P<sign>[+-]?)\s*(?:¥|￥|\$|€|£|RMB|CNY|USD|EUR|US\$)?\s*(?P<sign2>-?)"
-    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)\s*(?P<scale>[万千]?)[)]?\s*(?P<unit>.*)",
+    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)\s*(?P<scale>[万千]?)[)]?\s*(?P<unit>(?:[^\d\s.,+()-].*)?)",
     re.IGNORECASE,
 )
 _MONEY_WORDS = frozenset({"元", "块", "圆", "rmb", "cny", "usd", "eur", "人民币", "美元", "元整", "/", "-"})
@@ -99,7 +99,7 @@ def code_of(cell: Cell) -> str:
 
 
 def _whole(number: float) -> str:
-    return str(int(number)) if number == int(number) else repr(number)
+    return str(int(number)) if number.is_integer() else repr(number)
 
 
 def number_of(cell: Cell) -> tuple[Decimal, str | None]:
@@ -185,6 +185,8 @@ def date_of(cell: Cell) -> date:
     if isinstance(cell, int | float) and not isinstance(cell, bool):
         if 20_000 <= cell < 80_000:
             return _EPOCH + timedelta(int(cell))
+        if isinstance(cell, int) and abs(cell) > 10**9:
+            raise Unclear("not_a_date")
         cell = _whole(float(cell))
     if not isinstance(cell, str):
         raise Unclear("not_a_date")

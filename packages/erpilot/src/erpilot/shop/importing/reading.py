@@ -32,7 +32,7 @@ from .problems import Problem, UnreadableFile, column_letters
 from .sheets import Cell, Row, Sheet, open_sheets
 
 MOST_PROBLEMS = 500
-_SUMS = re.compile(r"(?:合\s*计|总\s*计|小\s*计|共\s*计|grand total|sub-?total|totals?|sum)[:：]?", re.IGNORECASE)
+_SUMS = frozenset({"合计", "总计", "小计", "共计", "grandtotal", "subtotal", "sub-total", "total", "totals", "sum"})
 _HINTS: tuple[tuple[str, Kind], ...] = (
     ("供应商|supplier|vendor", "suppliers"),
     ("客户|customer|client", "customers"),
@@ -237,8 +237,8 @@ def _scored(
 
 def _read_rows(table: Table) -> None:
     columns = [(column, _reader(column)) for column in table.headings.columns.values()]
-    first = min(column.index for column, _ in columns)
     required = KINDS[table.kind].required
+    keys = {column.index for column, _ in columns if column.field in required[0]}
     problems, records = table.problems, table.records
     for number, cells in table.sheet.rows():
         if number <= table.headings.row:
@@ -251,12 +251,13 @@ def _read_rows(table: Table) -> None:
             try:
                 read(cell, record)
             except Unclear as unclear:
-                values = {"text": _quoted(cell), "field": column.field}
+                values = {"text": _quoted(cell), "field": column.field, **unclear.values}
                 problems.add(Problem(number, column.letters, unclear.code, values))
         if not record.values and number not in problems.bad_rows:
             continue
-        if _is_sum(cells, record, required):
-            problems.add(Problem(number, column_letters(first), "sum_row", severity="warning"))
+        if (at := _sum_at(cells, record, keys, required)) is not None:
+            problems.add(Problem(number, column_letters(at), "sum_row", severity="warning"))
+            problems.bad_rows.discard(number)
             continue
         table.rows += 1
         for group in required:
@@ -268,10 +269,17 @@ def _read_rows(table: Table) -> None:
             records.append(record)
 
 
-def _is_sum(cells: Sequence[Cell], record: Record, required: Sequence[tuple[str, ...]]) -> bool:
-    """A row of sums: it says so, and lacks what names a record."""
-    said = any(isinstance(cell, str) and _SUMS.fullmatch(cell.strip()) for cell in cells[:6])
-    return said and not all(any(name in record.values for name in group) for group in required)
+def _sum_at(cells: Sequence[Cell], record: Record, keys: set[int], required: Sequence[tuple[str, ...]]) -> int | None:
+    """Where a row says that it holds sums: in the place of what names a record, or in a row that lacks such a thing."""
+    at = next((index for index, cell in enumerate(cells[:8]) if type(cell) is str and _says_sum(cell)), None)
+    if at is None or at in keys:
+        return at
+    complete = all(any(name in record.values for name in group) for group in required)
+    return None if complete else at
+
+
+def _says_sum(cell: str) -> bool:
+    return len(cell) <= 14 and cell.replace(" ", "").rstrip(":：").casefold() in _SUMS
 
 
 def _quoted(cell: Cell) -> str:
@@ -288,7 +296,7 @@ def _reader(column: Column) -> Callable[[Cell, Record], None]:
         def text(cell: Cell, record: Record) -> None:
             value = get(cell)
             if len(value) > limit:
-                raise Unclear("too_long")
+                raise Unclear("too_long", limit=str(limit))
             record.values[name] = value
 
         return text
@@ -304,7 +312,7 @@ def _reader(column: Column) -> Callable[[Cell, Record], None]:
             if value > MOST_VALUE:
                 raise Unclear("too_much")
             if value % step:
-                raise Unclear("too_precise")
+                raise Unclear("too_precise", digits=str(limit))
             record.values[name] = value
             if said := unit or usual:
                 record.units = {**(record.units or {}), name: said}
