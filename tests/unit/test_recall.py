@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_core import events as ev
+from agent_core.answers import evidence_of
 from agent_core.config import ContextPolicy
 from agent_core.context.passages import Passage, findable, readable
 from agent_core.context.recall import fragments, gone, said_before, told, without
@@ -111,6 +112,15 @@ def test_results_are_read_record_by_record_and_other_text_as_it_stands() -> None
     assert text.splitlines() == ["as_of: now", "lines: sku: A1; price: 2.50; ok: true", "lines: sku: B2; tags: x, y"]
     for other in ("plain", "{broken", "[1, 2", "", '{"a": "' + "x" * 50):
         assert readable(other) == other
+
+
+def test_an_answer_may_be_drawn_from_a_summary_and_from_what_was_recalled() -> None:
+    frozen = ev.Frozen("recalled", "event 2, user: 38.50", (2,))
+    summed = ev.ContextCompacted(kind="summarised", from_seq=3, to_seq=6, summary="They agreed on 12.75.")
+    asked = ev.UserMessage(content=(ev.TextPart("what?"),), author="user", context=(frozen,))
+    evidence = evidence_of(folded(*conversation(), summed, asked, answer("38.50 and 12.75")))
+    assert "12.75" in evidence.said[0]
+    assert "38.50" in evidence.said[-1]
 
 
 def test_failed_calls_recalls_and_empty_messages_hold_nothing_to_find() -> None:

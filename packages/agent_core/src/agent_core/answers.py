@@ -29,8 +29,9 @@ class Result(Struct, frozen=True):
 
 
 class Evidence(Struct, frozen=True):
-    """An answer and what it could be drawn from, oldest first: what people said (with what was frozen into it) and the
-    results of tools. What a compaction dropped is not in it: the model could not read it either.
+    """An answer and what it could be drawn from, oldest first: what people said (with what was frozen into it), what
+    stands for older turns, and the results of tools. What a compaction dropped is not in it: the model could not read
+    it either.
     """
 
     answer: str
@@ -61,9 +62,10 @@ class AnswerChecker(Protocol):
 def evidence_of(state: State) -> Evidence:
     """The newest answer of a conversation, with what stands before it."""
     *before, newest = state.entries
+    said = [entry.message.content or "" for entry in before if entry.message.role == "user" and not entry.note]
     return Evidence(
         newest.message.content or "",
-        tuple(entry.message.content or "" for entry in before if entry.message.role == "user" and not entry.note),
+        tuple(said if state.front is None else [state.front, *said]),
         tuple(
             Result(call.call.id, call.call.name, call.result.content or "")
             for entry in before

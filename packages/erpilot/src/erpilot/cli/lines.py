@@ -20,7 +20,7 @@ from .texts import Texts
 
 if TYPE_CHECKING:
     from agent_core.messages import Usage
-    from agent_core.trace.transcript import Ended, Question, Remark, Step, Use
+    from agent_core.trace.transcript import Ended, Question, Remark, Said, Step, Use
 
     from .desk import Desk
 
@@ -133,6 +133,14 @@ class Lines:
         text = self.texts(f"decided_{question.decision}", by=mark_line(question.by or ""))
         reason = f": {mark_line(question.reason)}" if question.reason else ""
         return [(f"{mark_line(question.tool)} {text}{reason}", "wait")]
+
+    def recalled(self, said: Said) -> list[Line]:
+        """What came back with a message of what was said earlier: how much, with ``full`` all of it."""
+        texts = [text for kind, text in said.context if kind == "recalled"]
+        if not texts:
+            return []
+        told: list[Line] = [(f"  {mark_line(text)}", "quiet") for text in texts] if self.full else []
+        return [(self.texts("recalled", count=len(texts)), "quiet"), *told]
 
     def remark(self, remark: Remark) -> list[Line]:
         """Guards, compactions, interruptions and the like."""

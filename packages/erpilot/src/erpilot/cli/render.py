@@ -84,6 +84,9 @@ class LiveRenderer:
             case ev.UserMessage(client_message_id=name) if name in self._queued:
                 said = [value.text for value in touched if isinstance(value, Said)]
                 self._note([(f"{self._lines.texts('you')}: {' '.join(said)}", "plain")])
+                self._note_all(touched)
+            case ev.UserMessage():
+                self._note_all(touched)
             case ev.ToolProgress(text=text):
                 if self._lines.full:
                     self._note([(self._lines.cut(text), "tool")])
@@ -123,6 +126,8 @@ class LiveRenderer:
                     self._note(self._lines.decision(item))
                 case Remark():
                     self._note(self._lines.remark(item))
+                case Said():
+                    self._note(self._lines.recalled(item))
                 case Ended():
                     self._note(self._lines.ended(item))
                 case _:

@@ -78,6 +78,8 @@ def print_transcript(
             case Said():
                 queued = f" {texts('queued')}" if item.queued else ""
                 terminal.line(f"{texts('you')}{queued}: {item.text}")
+                for text, style in lines.recalled(item):
+                    terminal.line(text, style)
             case Step():
                 if by_step and not _go_on(terminal, lines):
                     return

@@ -58,6 +58,7 @@ RUNS: dict[str, tuple[str, str]] = {
     "action_answered": ("the call was answered instead of run", "未执行，直接答复了该调用"),
     "action_warned": ("the model was told", "已提醒模型"),
     "action_ended": ("the run was ended", "结束了运行"),
+    "recalled": ("came back from earlier in this conversation: {count}", "从本次对话早前想起：{count} 处"),
     "queued": ("(waiting for the run to end)", "（等待当前运行结束）"),
     "session_hint": (
         "Session {session} · see it again: erpilot replay {session}",
