@@ -36,6 +36,7 @@ _turn = st.one_of(
     st.just([ModelError("overloaded", "busy", retryable=True)]),
     st.just(["partial", ModelError("stream_error", "cut", retryable=True)]),
     st.just([ModelError("auth", "no key")]),
+    st.just([ModelError("context_overflow", "too long", remedy="compact_history")]),
     st.just(["x" * 3000]),
     st.just([StreamEnd(finish_reason="length")]),
 )
@@ -49,6 +50,7 @@ _act = st.one_of(
     st.tuples(st.just("leave"), st.integers(0, 6)),
     st.tuples(st.just("interrupt_during"), st.integers(0, 8)),
     st.just(("resolve",)),
+    st.just(("compact",)),
     st.just(("fork",)),
     st.tuples(st.just("roll_back"), st.integers(0, 12)),
     st.tuples(st.just("take_back"), st.integers(0, 12)),
@@ -82,12 +84,12 @@ def _tools(effects: Counter[str]) -> list[Tool]:
     return [look_up, change, drop]
 
 
-async def _act_out(turns: list[Any], acts: list[Any]) -> None:
+async def _act_out(turns: list[Any], acts: list[Any], budget: int) -> None:
     store, model = MemoryStore(), ScriptedModel([*turns, *["the end"] * 60])
     config = LoopConfig(
         system_prompt="You are careful.",
         max_steps=6,
-        context=ContextPolicy(budget_tokens=2500),
+        context=ContextPolicy(budget_tokens=budget),
         retry=RetryPolicy(attempts=2, base=0.0),
     )
     loop = AgentLoop(model=model, tools=_tools(Counter()), store=store, config=config)
@@ -124,6 +126,8 @@ async def _act_out(turns: list[Any], acts: list[Any]) -> None:
                     seen = [item async for item in loop.undo(session_id, plan)]
             case ("interrupt",) if session_id:
                 assert not await loop.interrupt(session_id), "no run is going on between two acts"
+            case ("compact",) if session_id:
+                seen = [item async for item in loop.compact(session_id, by="boss")]
             case ("fork",) if session_id:
                 head = (await store.session(session_id)).head
                 child = await store.fork(session_id, max(1, head - 3))
@@ -139,7 +143,7 @@ async def _act_out(turns: list[Any], acts: list[Any]) -> None:
                 await _decide_all(loop, session_id, approve=True, arguments={"key": "edited"})
             case ("resolve",) if session_id:
                 state = await loop.state(session_id)
-                for call in state.entries[-1].calls if state.entries else []:
+                for call in [*state.doubts, *(call for entry in state.entries for call in entry.calls)]:
                     try:
                         await loop.resolve(session_id, call.call.id, "happened")
                     except Refused:
@@ -208,8 +212,10 @@ async def _check(store: MemoryStore, session_id: str, model: ScriptedModel | Non
     report_multiple_bugs=False,
     phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
 )
-@given(st.lists(_turn, max_size=12), st.lists(_act, max_size=7))
-def test_every_history_leaves_a_whole_log_and_well_formed_requests(turns: list[Any], acts: list[Any]) -> None:
+@given(st.lists(_turn, max_size=12), st.lists(_act, max_size=7), st.sampled_from([700, 2500]))
+def test_every_history_leaves_a_whole_log_and_well_formed_requests(
+    turns: list[Any], acts: list[Any], budget: int
+) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        asyncio.run(_act_out(turns, acts), debug=False)
+        asyncio.run(_act_out(turns, acts, budget), debug=False)

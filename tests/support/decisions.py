@@ -187,9 +187,9 @@ STORIES: dict[str, Callable[[], Any]] = {
         [_LONG], after=_many_messages, context=ContextPolicy(budget_tokens=1500), read_output=False
     ),
     "left out and summed up": lambda: _played(
-        *[turn for n in range(14) for turn in ([("look_up", {"key": "long"})], f"{n} " + "word " * 60)],
+        *[turn for n in range(9) for turn in ([("look_up", {"key": "long"})], f"{n} " + "word " * 60)],
         after=_many_questions,
-        context=ContextPolicy(budget_tokens=6000),
+        context=ContextPolicy(budget_tokens=5000, summarise_after=12, keep_recent=4),
         read_output=False,
     ),
     "summaries that fail and are wished for": lambda: _summed(),

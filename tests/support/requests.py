@@ -42,7 +42,7 @@ async def rebuilt(store: EventStore, session_id: str) -> list[tuple[int, list[by
 
 async def check_requests(store: EventStore, session_id: str, *models: ScriptedModel) -> None:
     """Each request is rebuilt byte for byte, well formed, and begins with the one before it, unless the context was
-    compacted, rolled back or given another system prompt in between."""
+    compacted, rolled back, given another system prompt, or an outcome was found out late in between."""
     requests = await rebuilt(store, session_id)
     announced = iter(requests)
     for model in models:
@@ -59,7 +59,7 @@ async def check_requests(store: EventStore, session_id: str, *models: ScriptedMo
     moved = [
         item.seq or 0
         for item in await log_of(store, session_id)
-        if isinstance(item.event, ev.ContextCompacted | ev.RolledBack)
+        if isinstance(item.event, ev.ContextCompacted | ev.RolledBack | ev.OutcomeResolved)
     ]
     for (before, old, _), (after, new, _) in itertools.pairwise(requests):
         if not any(before < seq < after for seq in moved):

@@ -196,6 +196,21 @@ def test_a_conversation_that_is_too_long_is_compacted_before_the_request() -> No
     assert isinstance(retried, CallModel), "an attempt that is made again sends the same request"
 
 
+@pytest.mark.parametrize(
+    ("budget", "asked", "words"),
+    [
+        (300, "y" * 4000, "The message takes about 13"),
+        (5, "hello", "The system prompt and the tools alone take about"),
+    ],
+)
+def test_what_cannot_be_made_to_fit_is_said_in_a_sentence_with_figures(budget: int, asked: str, words: str) -> None:
+    state = folded(*begun()[:2], said(asked), limits={"context": ContextPolicy(budget_tokens=budget)})
+    stop = next_action(state, NOW, "You are careful. " * (budget == 5))
+    assert isinstance(stop, Finish)
+    assert stop.reason == "budget"
+    assert words in (stop.message or "")
+
+
 def test_calls_of_a_session_that_goes_on_without_them_are_closed() -> None:
     state = folded(*begun(), answer(None, call("c1"), call("c2", "change")), asked("c2"))
     closing: list[Any] = list(close_calls(state))

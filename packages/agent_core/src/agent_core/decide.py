@@ -99,6 +99,11 @@ def next_action(state: State, now: float, system_prompt: str) -> Action:
 
 
 def _too_large(found: TooLarge) -> str:
+    if found.room <= 1:
+        return (
+            f"The system prompt and the tools alone take about {found.fixed} tokens: there is no room for a message. Raise"
+            " the limit, or use a model that takes more."
+        )
     what = "The message" if found.question else "What the conversation cannot do without"
     return (
         f"{what} takes about {found.tokens} tokens, and there is room for {found.room}. Say it in less, or use a model"

@@ -36,10 +36,13 @@ class Summarise(Struct, frozen=True):
 
 
 class TooLarge(Struct, frozen=True):
-    """The newest turn alone takes more ``tokens`` than there is ``room`` for; ``question``: what was asked."""
+    """The newest turn alone takes more ``tokens`` than there is ``room`` for beside the ``fixed`` ones of the system
+    prompt and the tools; ``question``: what was asked does.
+    """
 
     tokens: int
     room: int
+    fixed: int
     question: bool
 
 
@@ -55,8 +58,9 @@ _TRIES = 2
 
 
 class _Room(Struct, frozen=True):
-    """What there is room for, in tokens of the conversation: at most ``limit``, ``goal`` after a compaction."""
+    """Tokens that the conversation may have beside the ``fixed`` ones: at most ``limit``, ``goal`` after a compaction."""
 
+    fixed: float
     limit: float
     goal: float
     policy: ContextPolicy
@@ -74,7 +78,7 @@ def next_cut(state: State, policy: ContextPolicy, system_prompt: str, tool_token
     goal = limit * policy.drop_to
     if held <= goal:
         return None
-    return _cut(state, _Room(limit, goal, policy, rates), held)
+    return _cut(state, _Room(fixed, limit, goal, policy, rates), held)
 
 
 def asked_cut(state: State, by: str) -> Summarise | None:
@@ -193,7 +197,7 @@ def _clipped_tokens(results: Sequence[tuple[str, float]], keep: int) -> float:
 def _too_large(state: State, room: _Room, held: float) -> TooLarge:
     question = newest_question(state)
     size = 0.0 if question is None else room.rates.tokens(question.size)
-    return TooLarge(int(held), max(0, int(room.limit)), size > room.limit)
+    return TooLarge(int(held), int(room.limit), int(room.fixed), size > room.limit)
 
 
 def _turns(state: State) -> list[tuple[int, int]]:
