@@ -12,6 +12,10 @@ from erpilot.cli.help_texts import COMPLAINTS, HELP
 from erpilot.cli.language import language
 from erpilot.cli.problems import EXIT_OF_REASON
 from erpilot.cli.texts import MESSAGES, Texts
+from erpilot.cli.texts_commands import COMMANDS
+from erpilot.cli.texts_problems import PROBLEMS
+from erpilot.cli.texts_runs import RUNS
+from erpilot.cli.texts_shop import SHOP
 
 
 def places(text: str) -> set[str]:
@@ -79,3 +83,8 @@ def test_the_language_is_the_first_that_somebody_named(
     arguments: list[str], environment: dict[str, str], expected: str
 ) -> None:
     assert language(arguments, {"ERPILOT_HOME": "/nonexistent", **environment}) == expected
+
+
+def test_no_text_is_written_over_by_another_one_of_the_same_name() -> None:
+    names = [*COMMANDS, *PROBLEMS, *RUNS, *SHOP]
+    assert len(names) == len(set(names))

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .desk import Desk
+    from .language import Lang
+    from .texts import Texts
 
 GROUP = "erpilot.commands"
 EXTRAS = {"serve": "api", "users": "api"}
@@ -39,24 +41,23 @@ class Extension(Protocol):
 
 
 def extensions(arguments: Sequence[str], built_in: Collection[str]) -> dict[str, Extension]:
-    """The commands that are brought by others, where one of them or the help is asked for; their texts are added to
-    those of the command line.
-    """
+    """The commands that are brought by others, where one of them or the help is asked for."""
     word = _word(arguments)
     if word in built_in:
         return {}
     from importlib.metadata import entry_points
 
-    from .help_texts import HELP
-    from .texts import MESSAGES
-
     found: dict[str, Extension] = {point.name: point.load() for point in sorted(entry_points(group=GROUP))}
-    for extension in found.values():
-        HELP.update(extension.HELP)
-        MESSAGES.update(extension.MESSAGES)
     if word in EXTRAS and word not in found:
         raise Problem(USAGE, "needs_extra", command=word, extra=EXTRAS[word])
     return found
+
+
+def texts_of(lang: Lang, brought: Mapping[str, Extension]) -> Texts:
+    """The texts of the command line and of what was brought."""
+    from .texts import Texts
+
+    return Texts(lang, {key: text for extension in brought.values() for key, text in extension.MESSAGES.items()})
 
 
 def _word(arguments: Sequence[str]) -> str:

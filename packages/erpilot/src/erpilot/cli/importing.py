@@ -77,7 +77,8 @@ async def _import(desk: Desk, parsed: argparse.Namespace) -> int:
         key = f"import-{secrets.token_hex(4)}"
         names = ", ".join(path.name for path in paths)
         written = await apply_plan(shop, plan, reason=names, write=Write(key, desk.person, approved_by=desk.person))
-        desk.terminal.line(desk.texts("imported", number=written.number, new=plan.new, changed=plan.changed, key=key))
+        about = {"number": written.number, "new": plan.new, "changed": plan.changed, "key": key}
+        desk.terminal.line(desk.texts("shop_imported", **about))
     finally:
         shop.close()
     return COMPLETED

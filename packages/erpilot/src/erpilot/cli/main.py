@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from .extensions import extensions
+from .extensions import Extension, extensions, texts_of
 from .language import language
 from .parser import build_parser
 from .problems import INTERRUPTED, USAGE, Problem, explain
@@ -71,7 +71,7 @@ def _run(arguments: list[str]) -> int:
     from .terminal import open_terminal
 
     terminal = open_terminal()
-    verbose = False
+    verbose, brought = False, dict[str, Extension]()
     try:
         brought = extensions(arguments, COMMANDS)
         parser = build_parser(lang, terminal.line, brought)
@@ -85,17 +85,16 @@ def _run(arguments: list[str]) -> int:
 
         desk = Desk(terminal, lang, parsed, os.environ)
         if parsed.command in brought:
+            desk.texts = texts_of(lang, brought)
             return brought[parsed.command].run(desk, parsed)
         module = importlib.import_module(f".{COMMANDS[parsed.command]}", __package__)
         return int(getattr(module, _function(parsed.command))(desk, parsed))
     except SystemExit as stop:  # help and version end this way
         return stop.code if isinstance(stop.code, int) else 0
     except BaseException as error:
-        from .texts import Texts
-
         before = _be_deaf()  # whoever is impatient has what they wanted: it ends
         try:
-            code, sentence = explain(error, Texts(lang))
+            code, sentence = explain(error, texts_of(lang, brought))
             if verbose and not isinstance(error, Problem):
                 from .logs import log_failure
 

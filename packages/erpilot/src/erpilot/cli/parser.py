@@ -19,7 +19,8 @@ from .problems import USAGE, Problem
 
 def build_parser(lang: Lang, show: Any = print, brought: Mapping[str, Extension] | None = None) -> Parser:
     """The parser; ``show`` gets the help when it is asked for. ``brought``: commands of packages above."""
-    say = _Sayer(lang)
+    brought = brought or {}
+    say = _Sayer(lang, {key: text for extension in brought.values() for key, text in extension.HELP.items()})
     parser = Parser(say, show, prog="erpilot", description=say("program"), epilog=say("program_examples"))
     parser.add_argument("--version", action="store_true", default=argparse.SUPPRESS, help=say("opt_version"))
     _common(parser, say)
@@ -45,7 +46,7 @@ def build_parser(lang: Lang, show: Any = print, brought: Mapping[str, Extension]
     add_shop_commands(command, group, say)
     _add_setup(command("setup"), say)
     command("doctor").add_argument("--no-test", action="store_true", help=say("opt_no_test"))
-    for name, extension in (brought or {}).items():
+    for name, extension in brought.items():
         extension.arguments(command(name), say)
     return parser
 
@@ -81,8 +82,8 @@ class Parser(argparse.ArgumentParser):
 class _Sayer:
     """The help texts of one language."""
 
-    def __init__(self, lang: Lang) -> None:
-        self._lang = lang
+    def __init__(self, lang: Lang, more: Mapping[str, tuple[str, str]]) -> None:
+        self._lang, self._more = lang, more
         usage = self("usage")
 
         class Formatter(argparse.RawDescriptionHelpFormatter):
@@ -92,7 +93,7 @@ class _Sayer:
         self.formatter = Formatter
 
     def __call__(self, key: str) -> str:
-        english, chinese = HELP[key]
+        english, chinese = self._more[key] if key in self._more else HELP[key]
         return chinese if self._lang == "zh" else english
 
     def complaint(self, message: str) -> str:

@@ -77,7 +77,7 @@ SHOP: dict[str, tuple[str, str]] = {
         "Apply {new} new and {changed} changed rows as one change?  y = yes   n = no",
         "把 {new} 行新增、{changed} 行修改作为一次更改导入吗？  y = 是   n = 否",
     ),
-    "imported": (
+    "shop_imported": (
         "Imported as {number}: {new} new, {changed} changed. Take it back: erpilot import --undo {key}",
         "已导入 {number}：新增 {new}，修改 {changed}。撤销：erpilot import --undo {key}",
     ),
