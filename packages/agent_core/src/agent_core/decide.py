@@ -101,8 +101,8 @@ def next_action(state: State, now: float, system_prompt: str) -> Action:
 def _too_large(found: TooLarge) -> str:
     if found.room <= 1:
         return (
-            f"The system prompt and the tools alone take about {found.fixed} tokens: there is no room for a message. Raise"
-            " the limit, or use a model that takes more."
+            f"The system prompt and the tools alone take about {found.fixed} tokens, so no message fits beside them."
+            " Raise the limit, or use a model that takes more."
         )
     what = "The message" if found.question else "What the conversation cannot do without"
     return (

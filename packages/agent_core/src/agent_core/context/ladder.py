@@ -58,7 +58,7 @@ _TRIES = 2
 
 
 class _Room(Struct, frozen=True):
-    """Tokens that the conversation may have beside the ``fixed`` ones: at most ``limit``, ``goal`` after a compaction."""
+    """Tokens of the conversation, beside the ``fixed`` ones: at most ``limit``, and ``goal`` after a compaction."""
 
     fixed: float
     limit: float
