@@ -155,7 +155,7 @@ class Run(Struct):
         """Counts the time since the newest event."""
         gap = now - self.last_at
         self.last_at = now
-        if 0 < gap:
+        if gap > 0:
             self.active += gap if gap < LONGEST_GAP else LONGEST_GAP
 
     def rules(self, tool: str) -> ToolRules:
