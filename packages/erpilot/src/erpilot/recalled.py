@@ -20,8 +20,11 @@ _ASKING = re.compile(
 
 
 def recalled(content: str) -> list[dict[str, str]]:
-    """What was said before, in the order in which it was said: ``day``, ``who``, ``text``."""
-    return [{"day": day, "who": who, "text": text} for day, who, text in _LINE.findall(content)]
+    """What was said before, in the order in which it was said: ``day``, ``who``, ``text``. What the assistant said only
+    where no person said anything.
+    """
+    found = [{"day": day, "who": who, "text": text} for day, who, text in _LINE.findall(content)]
+    return [each for each in found if each["who"] != "assistant"] or found
 
 
 def asks_what_was_said(question: str) -> bool:
