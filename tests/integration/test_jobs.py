@@ -121,6 +121,6 @@ async def test_the_offline_planner_does_the_jobs_that_it_claims(
     assert not [kind for _, kind in played.errors if kind != "validation"]
     assert figures_from_nowhere(played.answer, [text, *played.texts]) == set()
     assert untold_facts(job, played) == []
-    assert played.calls
+    assert played.calls or text in job.asks, "it is answered, or the person is asked what is missing"
     assert written() == before
     record_property("job", f"{job.id} embedded {language} planner")

@@ -43,6 +43,8 @@ class Job:
     facts: tuple[str, ...]
     after: tuple[tuple[str, dict[str, Any], str, Any], ...] = ()
     without: Mapping[str, str] = field(default_factory=dict)
+    asks: tuple[str, ...] = ()
+    """Phrasings that leave open what is meant: to these the planner answers with a question."""
 
     def phrasings(self, language: str) -> tuple[str, ...]:
         """What people say, in that language."""
@@ -90,6 +92,7 @@ def _job(name: str, case: dict[str, Any]) -> Job:
         tuple(case["facts"]),
         tuple((tool, arguments, path, value) for tool, arguments, path, value in case.get("after", ())),
         case.get("without", {}),
+        tuple(case.get("asks", ())),
     )
 
 

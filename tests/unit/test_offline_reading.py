@@ -121,7 +121,9 @@ def test_names_are_parted_at_a_conjunction_and_behind_an_amount(text: str, items
         ("谁欠我们钱", "other"),
         ("可乐什么时候到", "other"),
         ("可乐 3 箱 5 瓶多少钱", "amounts"),
-        ("订单 123 里的可乐还有吗", "mixed"),
+        ("订单 123 里有什么，A4 纸还有多少", "mixed"),
+        ("-5 箱可乐多少钱", "negative"),
+        ("price of -5 boxes of cola", "negative"),
         ("订单 1、2、3、4 里有什么", "too_many"),
         ("、".join(f"商品{n}" for n in "甲乙丙丁戊己庚辛壬") + "还有多少", "too_many"),
         ("可" * 1001, "too_long"),
@@ -144,7 +146,8 @@ def test_a_price_list_asks_for_a_price_and_not_for_stock() -> None:
 def test_the_folder_stays_small_and_its_lines_readable() -> None:
     files = [each for each in Path(offline.__file__).parent.iterdir() if each.is_file()]
     lines = [line for each in files for line in each.read_text(encoding="utf-8").splitlines()]
-    assert len(lines) <= 600
+    assert len(lines) <= 2200
+    assert all(each.read_text(encoding="utf-8").count("\n") < 300 for each in files if each.suffix == ".py")
     assert max(map(len, lines)) <= 120
 
 

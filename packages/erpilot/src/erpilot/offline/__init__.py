@@ -15,11 +15,15 @@ import msgspec
 
 from agent_core.context.tokens import estimate_message, estimate_text
 from agent_core.messages import Message, ModelEvent, StreamEnd, TextDelta, ToolCall, ToolSchema, Usage
+from agent_core.tools.finding import CALL_TOOL
 
 from ..recalled import asks_what_was_said, recalled
-from .answer import tell, write
+from .answer import asking_back, tell, told_step, write, write_quotation, write_want
+from .errands import errands, exporting
+from .quoting import Quotation, quotation_steps, read_quotation
 from .reading import MOST_CALLS, Asked
-from .turns import Step, conversation, meant, steps
+from .turns import Results, Step, conversation, day_of, meant, steps
+from .wants import Want, read_want
 
 
 class OfflineModel:
@@ -55,6 +59,13 @@ def next_move(messages: Sequence[Message], offered: set[str]) -> list[Step] | st
     asked = Asked(True)
     try:
         turns = conversation(messages)
+        if (quotation := read_quotation(turns)) is not None:
+            return _for_quotation(quotation, turns[-1][1], offered)
+        want = read_want(turns[-1][0], day_of(messages)) if turns else None
+        if want is not None and want.job["id"] == "export":
+            return _for_export(want, turns, offered)
+        if want is not None:
+            return _for_job(want, turns[-1][1], offered)
         asked, results = meant(turns)
         found = recalled(next((each.content or "" for each in reversed(messages) if each.role == "user"), ""))
         told = tell(asked, "recalled", {"found": found}) if found else ""
@@ -63,9 +74,42 @@ def next_move(messages: Sequence[Message], offered: set[str]) -> list[Step] | st
         if asked.problem:
             said = tell(asked, "declined", {"problem": asked.problem, "piece": asked.piece[:40]})
             return said if asked.problem.startswith("which") else f"{said}\n{told or tell(asked, 'help', {})}"
-        wanted = {step.key: step for step in steps(asked, results) if step.key not in results}
-        if missing := {step.tool for step in wanted.values()} - offered:
-            return tell(asked, "no_tool", {"tool": ", ".join(sorted(missing))})
-        return list(wanted.values())[:MOST_CALLS] or write(asked, results)
+        return _calls(asked, steps(asked, results), results, offered) or write(asked, results)
     except (KeyError, TypeError, AttributeError, ValueError):  # a result in another form than the tools' own
         return tell(asked, "error", {"what": "answer", "said": ""})
+
+
+def _for_quotation(asked: Quotation, results: Results, offered: set[str]) -> list[Step] | str:
+    """The next move of a quotation: what is missing, the calls, or what came of them."""
+    if asked.missing:
+        return tell(asked, "quotation_missing", {"piece": asked.piece})
+    steps = quotation_steps(asked, results)
+    return (_calls(asked, steps, results, offered) if steps else "") or write_quotation(asked, results)
+
+
+def _for_job(want: Want, results: Results, offered: set[str]) -> list[Step] | str:
+    """The next move of a job: what is asked first, its calls, or what came of them."""
+    if want.problem:
+        return asking_back(want)
+    return _calls(want, errands(want, results), results, offered) or write_want(want, results)
+
+
+def _for_export(want: Want, turns: Sequence[tuple[str, Results]], offered: set[str]) -> list[Step] | str:
+    """The table that was shown last, as a file."""
+    shown = [str(result["table"]) for _, results in turns for result in results.values() if "table" in result]
+    if not shown or "export_table" not in offered | {CALL_TOOL} & offered:
+        return tell(want, "export_nothing", {})
+    step = exporting(want.text_of("export"), shown[-1], chinese=want.chinese)
+    return _calls(want, [step], turns[-1][1], offered) or told_step(want, step, turns[-1][1][step.key])
+
+
+def _calls(asked: Asked | Want | Quotation, steps: list[Step], results: Results, offered: set[str]) -> list[Step] | str:
+    """The calls that have no result yet; through ``call_tool``, where tools are not offered themselves."""
+    wanted = {step.key: step for step in steps if step.key not in results}
+    missing = {step.tool for step in wanted.values()} - offered
+    if missing and CALL_TOOL not in offered:
+        return tell(asked, "no_tool", {"tool": ", ".join(sorted(missing))})
+    return [
+        step if step.tool in offered else Step(CALL_TOOL, {"name": step.tool, "arguments": step.arguments})
+        for step in list(wanted.values())[:MOST_CALLS]
+    ]

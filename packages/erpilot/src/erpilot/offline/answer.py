@@ -5,34 +5,80 @@ Invariant: every figure is a value of a result or a word of the question; nothin
 
 from __future__ import annotations
 
+import json
 import re
 
 from ..phrases import told
+from .errands import TEMPLATES, said_of
+from .quoting import WRITES, Quotation
 from .reading import WORDS, Asked
-from .turns import BOUGHT, Result, Results, Step, chosen, steps
+from .turns import BOUGHT, Result, Results, Step, chosen, of_product, steps
+from .wants import JOBS, Want
 
-_TERMS = {field: dict(each.split("=", 1) for each in terms) for field, terms in WORDS["terms"].items()}
+_TERMS = {
+    field: dict(each.split("=", 1) for each in [*WORDS["terms"].get(field, ()), *JOBS["terms"].get(field, ())])
+    for field in WORDS["terms"] | JOBS["terms"]
+}
 
 
-def tell(asked: Asked, section: str, values: Result) -> str:
+def tell(asked: Asked | Want | Quotation, section: str, values: Result) -> str:
     """A section of the answer in the language of the person."""
-    return told(WORDS["say"][section], values, _TERMS, chinese=asked.chinese)
+    return told(TEMPLATES[section], values, _TERMS, chinese=asked.chinese)
+
+
+def asking_back(want: Want) -> str:
+    """What has to be known before a job can be done."""
+    return told(JOBS["ask"][want.problem], {}, _TERMS, chinese=want.chinese)
+
+
+def write_want(want: Want, results: Results) -> str:
+    """The answer to a job, once every call has its result."""
+    sections = []
+    for section, values in said_of(want, results):
+        name, told_values = _failed(values["step"], values["error"]) if section == "failed" else (section, values)
+        sections.append(tell(want, name, told_values))
+    return "\n".join(sections)
+
+
+def told_step(want: Want, step: Step, result: Result) -> str:
+    """What came of writing a table into a file."""
+    return tell(want, *(_failed(step, result["error"]) if "error" in result else ("exported", result)))
+
+
+def write_quotation(asked: Quotation, results: Results) -> str:
+    """What came of a quotation: its number and how to take it back, why it was not made, or the names to choose
+    from."""
+    sections = []
+    for key, result in results.items():
+        tool, _, arguments = key.partition(" ")
+        step = Step(tool, json.loads(arguments))
+        if "error" in result:
+            sections.append(tell(asked, *_failed(step, result["error"])))
+        elif tool == WRITES:
+            sections.append(tell(asked, "quotation", result))
+        elif chosen(result) is None:
+            exact = any(each["match"] != "fuzzy" for each in result["candidates"])
+            sections.append(tell(asked, "offer", result | {"exact": exact, "what": tool}))
+    return "\n".join(sections)
 
 
 def write(asked: Asked, results: Results) -> str:
     """The answer, once every call has its result: a section for each, then a text to send for each document priced."""
     sections, letters, stock = list[str](), list[str](), Result()
     for step in steps(asked, results):
-        section, values = _section(asked, step, results[step.key] | {"what": step.tool})
+        section, values = _section(asked, step, results[step.key] | {"what": step.tool}, results)
         stock = values if step.tool == "check_stock" else stock
         if step.order and section == "get_price":
-            values = _compared(values, step.order, stock)
+            order = step.order
+            if asked.items:
+                order = order | {"lines": of_product(order, values["lines"][0]["sku"])}
+            values = _compared(values, order, stock)
             letters.append(tell(asked, "letter", values))
         sections += [tell(asked, section, values)] if section else []
     return "\n".join(sections + letters)
 
 
-def _section(asked: Asked, step: Step, result: Result) -> tuple[str, Result]:
+def _section(asked: Asked, step: Step, result: Result, results: Results) -> tuple[str, Result]:
     """The template that tells a result, and its values."""
     if "error" in result:
         return _failed(step, result["error"])
@@ -42,6 +88,11 @@ def _section(asked: Asked, step: Step, result: Result) -> tuple[str, Result]:
     if step.tool == "get_order":
         unsold, others = "price" in asked.facets and result["kind"] in BOUGHT, ", ".join(result["other_matches"])
         lines = result["lines"] if "lines" in asked.facets else []
+        if asked.items:  # one product of the document was asked about
+            record = next((chosen(each) for key, each in results.items() if key.startswith("find_products ")), None)
+            lines = of_product(result, record["sku"]) if record else []
+            if record and not lines:
+                return "not_in_order", {"number": result["number"], "asked": asked.items[0].name}
         return step.tool, result | {"lines": lines, "own": result["kind"] == "sale", "unsold": unsold, "others": others}
     if step.tool == "check_stock" and step.order:  # where it is short, the warehouses and what is on its way
         brief = [each | ({"warehouses": []} if each["shortage"] == "0" else {}) for each in result["products"]]

@@ -20,18 +20,21 @@ WORDS: dict[str, Any] = tomllib.loads(resources.files(__package__).joinpath("wor
 LONGEST, MOST_ITEMS, MOST_ORDERS, MOST_CALLS = 1000, 8, 3, 8
 
 
-def _pattern(source: str) -> re.Pattern[str]:
+def pattern(source: str) -> re.Pattern[str]:
     """A pattern of several lines in one, with its macros; a macro may be made of those below it."""
     for name, macro in WORDS["macros"].items():
         source = source.replace(f"<{name}>", macro)
     return re.compile("".join(map(str.strip, source.splitlines())), re.IGNORECASE)
 
 
-_SCAN = _pattern("|".join(f"(?P<{kind}>{source})" for kind, source in WORDS["scan"].items()))
-_REFUSED = {problem: _pattern(source) for problem, source in WORDS["refuse"].items()}
-_MEANING = {kind: {each: _pattern(words) for each, words in table.items()} for kind, table in WORDS["meaning"].items()}
-_LEAD, _TAIL, _EMPTY, _BARE = map(_pattern, WORDS["names"].values())
-_DOCUMENT, _AMOUNT, _CJK = _pattern("<D>"), _pattern(r"(<Q>|an?|one)?\s*(<U>)?$"), re.compile("[\u3400-\u9fff]")
+_SCAN = pattern("|".join(f"(?P<{kind}>{source})" for kind, source in WORDS["scan"].items()))
+_REFUSED = {problem: pattern(source) for problem, source in WORDS["refuse"].items()}
+_MEANING = {kind: {each: pattern(words) for each, words in table.items()} for kind, table in WORDS["meaning"].items()}
+_LEAD, _TAIL, _EMPTY, BARE = map(pattern, WORDS["names"].values())
+_DOCUMENT, _AMOUNT, _CJK = pattern("<D>"), pattern(r"(<Q>|an?|one)?\s*(<U>)?$"), re.compile("[\u3400-\u9fff]")
+_SIMPLIFIED = {ord(a): b for pair in WORDS["traditional"]["pairs"] for a, b in zip(*pair.split("="), strict=True)}
+_PLACE = re.compile(r"^(?:在|从|\b(?:in|at) (?:the |our )?)|(?:里面?|的|还|内)+$", re.IGNORECASE)
+_COUNTED = pattern(r"(\S.*?[^\d\s.,-])\s+(<N>)")
 _FROZEN = re.compile(r"\s*(?:\[(?!file:).*\])?\s*")
 
 
@@ -56,14 +59,18 @@ class Asked:
     price_list: str | None = None
     unit: str | None = None
     pick: int | None = None
+    listed: bool = False
+    more: bool = False
+    place: str | None = None
     goes_on: bool = False
     problem: str | None = None
     piece: str = ""
 
 
 def question(content: str) -> str:
-    """What the person wrote, in half width: without the lines that the runtime freezes in behind it."""
-    lines = content.split("\n")
+    """What the person wrote, in half width and simplified characters, without the lines that the runtime freezes in
+    behind it."""
+    lines = content.translate(_SIMPLIFIED).split("\n")
     while lines and _FROZEN.fullmatch(lines[-1]):
         lines.pop()
     return unicodedata.normalize("NFKC", "\n".join(lines)).strip()
@@ -79,20 +86,20 @@ def read(text: str, before: Asked | None = None) -> Asked:
         at = match.end()
     elements.append(("name", text[at:]))
     said = "".join(part for kind, part in elements if kind != "name")
-    asked = Asked(_is_chinese(_DOCUMENT.sub("", said), _DOCUMENT.sub("", text), before))
+    asked = Asked(is_chinese(_DOCUMENT.sub("", said), _DOCUMENT.sub("", text), before))
     for problem, pattern in _REFUSED.items():
         if refused := pattern.search(text):
             return replace(asked, problem=problem, piece=refused.group().strip(" ,.;!?"))
-    return _assembled(asked, [each for each in elements if each[0] != "name" or _trimmed(each[1])])
+    return _assembled(asked, [each for each in elements if each[0] != "name" or trimmed(each[1])])
 
 
-def _is_chinese(said: str, text: str, before: Asked | None) -> bool:
+def is_chinese(said: str, text: str, before: Asked | None) -> bool:
     """The language of the known words; without any, that of the message before, else of the names."""
     own = said if re.search("[A-Za-z\u3400-\u9fff]", said) else text
     return before.chinese if before and own is text else bool(_CJK.search(own) or not re.search("[A-Za-z]", own))
 
 
-def _trimmed(text: str) -> str:
+def trimmed(text: str) -> str:
     name = _TAIL.sub("", _LEAD.sub("", text))
     return "" if _EMPTY.fullmatch(name) else name
 
@@ -110,7 +117,9 @@ def _assembled(asked: Asked, elements: list[tuple[str, str]]) -> Asked:
         elif kind == "order":
             numbers = _DOCUMENT.findall(text.replace("#", " "))
             said["orders"] += tuple((each, meaning if each.isdigit() else None) for each in numbers)
-        elif kind in ("pick", "price_list", "goes_on"):
+        elif kind == "place":
+            said["place"] = _PLACE.sub("", text).strip()
+        elif kind in ("pick", "price_list", "goes_on", "listed", "more"):
             said[kind] = int(meaning or 0) if kind == "pick" else meaning or True
         elif kind in ("to", "for", "and"):
             role = kind
@@ -120,8 +129,8 @@ def _assembled(asked: Asked, elements: list[tuple[str, str]]) -> Asked:
             target = pieces[-1]["amounts"] if pieces and following != "name" else amounts
             target.append(("1" if re.match("[a-z]", amount) else in_digits(amount).replace(",", ""), unit or None))
         elif kind == "name":
-            name = _trimmed(text)
-            if not amounts and (bare := _BARE.fullmatch(name)):
+            name = trimmed(text)
+            if not amounts and (bare := BARE.fullmatch(name)):
                 name, amounts = bare[2], [(bare[1].replace(",", ""), None)]
             pieces.append({"name": name, "role": role, "amounts": amounts})
             amounts, role = [], None
@@ -130,6 +139,11 @@ def _assembled(asked: Asked, elements: list[tuple[str, str]]) -> Asked:
 
 def _concluded(asked: Asked, pieces: list[dict[str, Any]], amounts: list[tuple[str, str | None]]) -> Asked:
     """Tells who buys from what is bought, and checks that all fits together."""
+    counted = [_COUNTED.fullmatch(piece["name"]) for piece in pieces if not piece["amounts"]]
+    if len(pieces) > 1 and counted and all(counted):  # "A4 paper 15, tape 40": a list with bare numbers behind
+        for bare in (each for each in pieces if not each["amounts"]):
+            if (found := _COUNTED.fullmatch(bare["name"])) is not None:
+                bare |= {"name": found[1], "amounts": [(found[2].replace(",", ""), None)]}
     facets = asked.facets | ({"price"} if asked.price_list else frozenset())
     loose = [piece for piece in pieces if not piece["amounts"]]
     to, towards, plain = ([piece for piece in loose if piece["role"] == role] for role in ("to", "for", None))
@@ -143,7 +157,10 @@ def _concluded(asked: Asked, pieces: list[dict[str, Any]], amounts: list[tuple[s
     problems = {
         "amounts": any(len(each["amounts"]) > 1 for each in things) or (amounts and len(things) > 1),
         "unclear": len(buyers) > 1 or (buyers and facets and "price" not in facets) or (len(things) > 1 and scrap),
-        "mixed": asked.orders and items,
+        "mixed": asked.orders
+        and items
+        and (not facets or "lines" in facets or len(asked.orders) > 1 or len(items) > 1 or bool(buyers)),
+        "place": asked.place and not (things or asked.orders),
         "too_many": len(items) > MOST_ITEMS or len(asked.orders) > MOST_ORDERS,
     }
     problem = next((each for each, wrong in problems.items() if wrong), None)

@@ -7,14 +7,18 @@ documents read in earlier turns are used again, stock and prices never. Texts of
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import date
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from agent_core.messages import Message
 
 from .reading import Asked, Item, question, read
 
+_TODAY = re.compile(r"^\[today: (\d{4}-\d\d-\d\d)", re.MULTILINE)
 Result = dict[str, Any]
 Results = dict[str, Result]
 BOUGHT, _LASTING = ("purchase", "return"), ("find_products ", "find_customers ", "get_order ")
@@ -42,6 +46,14 @@ def conversation(messages: Sequence[Message]) -> list[tuple[str, Results]]:
         if message.role == "tool" and turns and message.tool_call_id in keys:
             turns[-1][1][keys[message.tool_call_id]] = _object(message.content or "")
     return turns
+
+
+def day_of(messages: Sequence[Message]) -> date | None:
+    """The shop's day, as it was frozen into the last message of a person that has one."""
+    for message in reversed(messages):
+        if message.role == "user" and (found := _TODAY.search(message.content or "")):
+            return date.fromisoformat(found[1])
+    return None
 
 
 def _object(text: str) -> Result:
@@ -108,6 +120,8 @@ def _followed(asked: Asked, old: Asked) -> Asked:
     if asked.orders:
         facets = asked.facets or (old.facets if asked.goes_on and old.orders else frozenset())
         return replace(asked, facets=facets | {"lines"}, goes_on=False)
+    if asked.more:
+        return _increased(asked, old)
     named = any(item.name for item in asked.items)
     hinted = (old.problem or not named) and (asked.items or asked.customer or asked.price_list)
     facets = asked.facets or (old.facets if asked.goes_on or hinted else frozenset())
@@ -125,6 +139,16 @@ def _followed(asked: Asked, old: Asked) -> Asked:
     return replace(asked, facets=facets, items=items, orders=old.orders, goes_on=True, problem=problem)
 
 
+def _increased(asked: Asked, old: Asked) -> Asked:
+    """So much more of the one product whose quantity was spoken of, in the same unit."""
+    one, more = (old.items, asked.items) if len(old.items) == len(asked.items) == 1 else ((Item(),), (Item("?"),))
+    same = (more[0].unit or one[0].unit) == one[0].unit and not more[0].name
+    if not (one[0].name and one[0].qty and more[0].qty and same):
+        return replace(asked, problem="unclear", piece="")
+    total = Decimal(one[0].qty) + Decimal(more[0].qty)
+    return replace(old, items=(replace(one[0], qty=f"{total.normalize():f}"),), chinese=asked.chinese, goes_on=True)
+
+
 def steps(asked: Asked, results: Results) -> list[Step]:
     """The calls known by now: first what names and numbers mean, then stock and prices of all that was found."""
     items = {item: _find("find_products", item.name) for item in asked.items}
@@ -138,7 +162,10 @@ def steps(asked: Asked, results: Results) -> list[Step]:
     lots: list[tuple[list[Any], Result | None]] = [([good for good in goods if good[1]], None)]
     lots += [([good], None) for good in goods if not good[1]]
     for order in (each for step in documents if "error" not in (each := results[step.key])):
-        lots.append(([(line["sku"], line["ordered"], line["unit"]) for line in order["lines"]], order))
+        lines = order["lines"] if not goods else of_product(order, goods[0][0])
+        lots.append(([(line["sku"], line["ordered"], line["unit"]) for line in lines], order))
+    if asked.orders and asked.items:  # one product of a document: no other stock, no other price
+        lots = lots[-1:] if goods and len(lots) > 1 else []
     customer = chosen(results[found[-1].key]) if asked.customer else None
     if asked.customer and not customer:  # who is not decided has no price
         asked = replace(asked, facets=asked.facets - {"price"})
@@ -146,12 +173,19 @@ def steps(asked: Asked, results: Results) -> list[Step]:
     return found + [step for lot, order in lots if lot for step in _asked_of(lot, order, asked, buyer)]
 
 
+def of_product(order: Result, sku: str) -> list[Result]:
+    """The lines of a document that are of this product."""
+    return [line for line in order["lines"] if line["sku"] == sku]
+
+
 def _asked_of(lot: list[Any], order: Result | None, asked: Asked, buyer: dict[str, Any]) -> Iterable[Step]:
     """Stock and price of a list of products. What was bought has no price."""
     if "stock" in asked.facets:
         wanted = [f"{qty} {unit or ''}".strip() for _, qty, unit in lot if qty]
         more = {"quantities": wanted} if wanted else {"unit": asked.unit} if asked.unit else {}
-        yield Step("check_stock", {"skus": [sku for sku, _, _ in lot]} | more, order)
+        where = {"warehouse": asked.place} if asked.place else {}
+        yield Step("check_stock", {"skus": [sku for sku, _, _ in lot]} | more | where, order)
     if "price" in asked.facets and not (order and order["kind"] in BOUGHT):
         lines = [{"sku": sku, "qty": qty or "1"} | ({"unit": unit} if unit else {}) for sku, qty, unit in lot]
-        yield Step("get_price", {"lines": lines} | (buyer or ({"customer": order["party_id"]} if order else {})), order)
+        whom = buyer or ({"customer": order["party_id"]} if order else {})
+        yield Step("preview_quote" if asked.listed else "get_price", {"lines": lines} | whom, order)
