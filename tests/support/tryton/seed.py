@@ -14,7 +14,7 @@ from typing import Any
 
 from erpilot.shop.errors import NeedsConfirmation
 from erpilot.shop.seed.build import COMPANY
-from erpilot.shop.seed.goods import load_goods
+from erpilot.shop.seed.goods import Goods, load_goods
 from erpilot.shop.seed.history import happen
 from erpilot.shop.seed.parties import load_parties
 from erpilot.shop.seed.trade import Trade
@@ -35,6 +35,8 @@ class Books:
     rpc: Rpc
     step: Callable[[str], None]
     trade: Trade
+    goods: list[Goods]
+    """Those that are taken over: the everyday ones, telephones and the like, and what was traded."""
     company: int = 0
     currency: dict[str, int] = field(default_factory=dict)
     account: dict[str, int] = field(default_factory=dict)
@@ -90,7 +92,10 @@ async def fill(url: str, database: str, step: Callable[[str], None]) -> None:
     trade = Trade(load_goods(), load_parties(), dt.datetime.now(dt.UTC).date())
     happen(trade)
     async with Rpc(url, database, "admin", password("admin"), timeout=900) as rpc:
-        books = Books(rpc, step, trade)
+        orders = seed_trade.chosen(trade)
+        traded = {line.sku for order in orders for line in order.lines}
+        goods = [each for each in trade.goods if each.everyday or each.supplier == "S006" or each.product.sku in traded]
+        books = Books(rpc, step, trade, goods)
         step("company and books")
         await _company(books)
         await _accounts(books)
@@ -98,7 +103,7 @@ async def fill(url: str, database: str, step: Callable[[str], None]) -> None:
         step("parties and goods")
         await seed_goods.parties(books)
         await seed_goods.goods(books)
-        await seed_trade.happened(books)
+        await seed_trade.happened(books, orders)
         step("people")
         await _people(books)
 
@@ -169,9 +174,10 @@ async def _accounts(books: Books) -> None:
     exchange = {"currency_exchange_debit_account": books.account["expense"]}
     exchange |= {"currency_exchange_credit_account": books.account["revenue"]}
     (other, *_) = await books.find("account.journal", [("code", "=", "EXC")])
-    await books.rpc.act(
-        "model.account.configuration.write", [1], {**exchange, "currency_exchange_journal": other["id"]}
-    )
+    # Rounded by line, as every line that is shown; invoices come with the goods.
+    settings = {**exchange, "currency_exchange_journal": other["id"], "tax_rounding": "line"}
+    await books.rpc.act("model.account.configuration.write", [1], settings)
+    await books.rpc.act("model.sale.configuration.write", [1], {"sale_invoice_method": "fulfillment"})
     (journal, *_) = await books.find("account.journal", [("type", "=", "cash")])
     cash = books.account["cash"]
     method = {"name": "银行转账", "company": books.company, "journal": journal["id"]}

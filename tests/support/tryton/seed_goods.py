@@ -91,7 +91,7 @@ async def _lists(books: Books) -> None:
 
 async def goods(books: Books) -> None:
     """Units, categories, products, offers of suppliers, and the tiers of the price lists."""
-    everything = books.trade.goods
+    everything = books.goods
     packed = await _units(books)
     names = list(dict.fromkeys(each.product.category for each in everything))
     category = dict(zip(names, await books.create("product.category", [{"name": name} for name in names]), strict=True))
@@ -125,7 +125,7 @@ async def goods(books: Books) -> None:
 async def _units(books: Books) -> dict[str, int]:
     """The base unit of every product, by SKU."""
     seen: dict[tuple[tuple[str, Decimal], ...], dict[str, int]] = {}
-    for each in books.trade.goods:
+    for each in books.goods:
         packing = tuple((unit.name, unit.factor) for unit in each.product.units)
         if packing not in seen:
             name = " ".join(f"{unit}{'' if factor == 1 else f'={factor:f}'}" for unit, factor in packing)
@@ -148,7 +148,7 @@ async def _units(books: Books) -> dict[str, int]:
             seen[packing] = dict(zip([unit.name for unit in each.product.units], ids, strict=True))
         for name, made in seen[packing].items():
             books.unit[each.product.sku, name] = made
-    return {each.product.sku: books.unit[each.product.sku, each.product.base.name] for each in books.trade.goods}
+    return {each.product.sku: books.unit[each.product.sku, each.product.base.name] for each in books.goods}
 
 
 def _template(
@@ -207,7 +207,7 @@ async def _tiers(books: Books) -> None:
                     "quantity": float(_steps(each)[at - 1]),
                     "formula": f"list_price * Decimal('{share}')",
                 }
-                for each in books.trade.goods
+                for each in books.goods
                 if each.everyday
             ]
         numbered = [{"sequence": at, **line} for at, line in enumerate(lines, 1)]
