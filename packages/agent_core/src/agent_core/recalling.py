@@ -51,7 +51,7 @@ async def _with_recalled(
         return said
     try:
         found = await session.store.recall(
-            session.session_id, question, within=within, limit=2 * policy.recall_top_k, least=LEAST
+            session.session_id, question, within=within, limit=2 * policy.recall_top_k, least=LEAST, now=session.clock()
         )
     except StoreError as error:
         _logger.warning("nothing could be recalled in session %s: %s", session.session_id, error)
@@ -62,7 +62,11 @@ async def _with_recalled(
 async def recall(session: Session, query: str, limit: int) -> list[Passage]:
     """What was said before the newest message of a person, for the tool ``recall``."""
     return await session.store.recall(
-        session.session_id, query[:LONGEST_QUESTION], within=said_before(session.state), limit=limit
+        session.session_id,
+        query[:LONGEST_QUESTION],
+        within=said_before(session.state),
+        limit=limit,
+        now=session.clock(),
     )
 
 

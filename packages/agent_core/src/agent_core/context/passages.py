@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from .. import events as ev
 from ..text import without_notices
+from .moments import times_meant
 from .words import words_of
 
 LONGEST = 200_000
@@ -29,6 +30,8 @@ FOUND_TYPES = ("UserMessage", "AssistantMessage", "ToolCallFinished", "ApprovalD
 
 _PIECE, _WHOLE, _REPLY = 240, 320, 160
 """Characters of what is ranked, of a passage with its surroundings, of the answer to a question that was found."""
+_THEN_MEANT = 1.6
+"""How much more a passage is worth that was said at a time which the question names."""
 _TELLING = 12
 """Words of a question, those that count most, that make up the whole of it."""
 _FAR_BELOW = 0.5
@@ -111,11 +114,13 @@ def ranked(
     *,
     limit: int,
     least: float = 0.0,
+    now: float | None = None,
 ) -> list[Passage]:
     """The passages that answer ``question`` best, the best first.
 
     ``places``: the events in which each of the ``asked`` words stands, among all ``events`` that were searched.
     ``least``: the part of the question, by what its words count, that a passage has to have in common with it.
+    ``now``: what the times that the question names are seen from.
     """
     counts = {word: weight * _rarity(len(places.get(word, ())), events) for word, weight in asked.items()}
     values = {word: counts[word] for word in asked if word in places}
@@ -126,7 +131,7 @@ def ranked(
     likely = sorted(scores, key=lambda seq: (-scores[seq], -seq))[:LOOKED_AT]
     sources = (source for seq in likely if (source := read(seq)) is not None)
     whole = sum(sorted(counts.values(), reverse=True)[:_TELLING])
-    return best(sources, question, values, limit, least * whole)
+    return best(sources, question, values, limit, least * whole, now)
 
 
 def _rarity(found: int, events: int) -> float:
@@ -135,20 +140,29 @@ def _rarity(found: int, events: int) -> float:
 
 
 def best(
-    sources: Iterable[Source], question: str, values: Mapping[str, float], limit: int, least: float = 0.0
+    sources: Iterable[Source],
+    question: str,
+    values: Mapping[str, float],
+    limit: int,
+    least: float = 0.0,
+    now: float | None = None,
 ) -> list[Passage]:
     """The best passages of these events: those that have words worth ``least`` in common with the question, and are not
     far below the best. ``values``: what each word of the question counts.
 
-    Newer ones win over older ones of about the same worth, more so where the question is for the newest.
+    Newer ones win over older ones of about the same worth, more so where the question is for the newest; those of a
+    time that it names win over others.
     """
     found = [passage for source in sources if (passage := _passage(source, values, least)) is not None]
     oldest, newest = min((one.at for one in found), default=0.0), max((one.at for one in found), default=0.0)
     weight = 0.5 if _NEWEST.search(question) else 0.1
-    scored = [
-        msgspec.structs.replace(one, score=one.score * (1 + weight * (one.at - oldest) / ((newest - oldest) or 1.0)))
-        for one in found
-    ]
+    times = [] if now is None else times_meant(question, now)
+
+    def worth(at: float) -> float:
+        meant = _THEN_MEANT if any(begin <= at <= end for begin, end in times) else 1.0
+        return meant * (1 + weight * (at - oldest) / ((newest - oldest) or 1.0))
+
+    scored = [msgspec.structs.replace(one, score=one.score * worth(one.at)) for one in found]
     scored.sort(key=lambda one: (-one.score, -one.at, -one.seq))
     chosen: list[Passage] = []
     for one in scored:

@@ -202,10 +202,18 @@ class EventStore(Protocol):
         ...
 
     async def recall(
-        self, session_id: str, question: str, *, within: Sequence[Span], limit: int, least: float = 0.0
+        self,
+        session_id: str,
+        question: str,
+        *,
+        within: Sequence[Span],
+        limit: int,
+        least: float = 0.0,
+        now: float | None = None,
     ) -> list[Passage]:
         """The passages of the session's log, fork parents included, that answer a question best, the best first: at
-        most ``limit``, of the events in ``within`` only, with a score of ``least``.
+        most ``limit``, of the events in ``within`` only, that have ``least`` (0 to 1) of the question in common with
+        it. ``now`` (Unix seconds): what "yesterday" is seen from.
 
         What this is looked up in is an index: it can be deleted and comes back by itself. Events are found as they
         stand, erased ones never.

@@ -130,6 +130,7 @@ def found_within(
     *,
     limit: int,
     least: float,
+    now: float | None,
 ) -> list[Passage]:
     """What of these parts of a log answers a question best."""
     events = sum(upto - after for _, after, upto in parts)
@@ -139,7 +140,7 @@ def found_within(
         return _source(db, session_id, number, seq)
 
     places = _places(db, parts, asked)
-    return ranked(question, asked, places, events, read, limit=limit, least=least)
+    return ranked(question, asked, places, events, read, limit=limit, least=least, now=now)
 
 
 def found_in_all(

@@ -224,7 +224,14 @@ class MemoryStore:
         )
 
     async def recall(
-        self, session_id: str, question: str, *, within: Sequence[Span], limit: int, least: float = 0.0
+        self,
+        session_id: str,
+        question: str,
+        *,
+        within: Sequence[Span],
+        limit: int,
+        least: float = 0.0,
+        now: float | None = None,
     ) -> list[Passage]:
         asked = asked_words(question)
         places: dict[str, list[int]] = {}
@@ -247,6 +254,7 @@ class MemoryStore:
             lambda seq: reached[seq].source(session_id, seq),
             limit=limit,
             least=least,
+            now=now,
         )
 
     async def search(self, text: str, *, owner: str | None = None, limit: int = 20) -> list[Passage]:

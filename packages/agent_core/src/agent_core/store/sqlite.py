@@ -302,13 +302,20 @@ class SqliteStore:
         await self._worker.write(job)
 
     async def recall(
-        self, session_id: str, question: str, *, within: Sequence[Span], limit: int, least: float = 0.0
+        self,
+        session_id: str,
+        question: str,
+        *,
+        within: Sequence[Span],
+        limit: int,
+        least: float = 0.0,
+        now: float | None = None,
     ) -> list[Passage]:
         asked = asked_words(question)
 
         def job(db: sqlite3.Connection) -> list[Passage]:
             parts = fulltext.clipped(table.segments(db, session_id), within)
-            return fulltext.found_within(db, session_id, parts, question, asked, limit=limit, least=least)
+            return fulltext.found_within(db, session_id, parts, question, asked, limit=limit, least=least, now=now)
 
         segments = await self._worker.read(lambda db: table.segments(db, session_id))
         return await self._looked_up(job, [number for number, _, _ in segments]) if asked else []

@@ -59,6 +59,7 @@ CHECKS: Sequence[Check] = (
     keeping_checks.a_session_that_is_driven_is_not_erased,
     keeping_checks.an_erased_session_moves_as_one,
     search_checks.a_question_finds_what_answers_it_best,
+    search_checks.what_was_said_at_the_time_that_is_meant_comes_first,
     search_checks.only_the_events_that_are_searched_are_found,
     search_checks.what_a_fork_inherited_is_found_and_nothing_of_others,
     search_checks.all_stores_find_the_same,

@@ -52,6 +52,26 @@ async def a_question_finds_what_answers_it_best(store: EventStore) -> None:
     assert len(await store.recall("s", "shelf stock", within=ALL, limit=3)) == 3
 
 
+async def what_was_said_at_the_time_that_is_meant_comes_first(store: EventStore) -> None:
+    """Else the newer of two that answer alike, and the newest above all where it is asked for."""
+    day = 86_400.0
+    texts = ("鑫源的价 40 元，保温杯", "鑫源的价 39 元", "鑫源的价 38 元")
+    at = [0.0, 10 * day, 20 * day, 30 * day]
+    await store.append("s", [SessionStarted(), *map(said, texts)], expected_seq=0, at=at)
+    for question, expected in (
+        ("鑫源的价", 4),
+        ("最近一次给鑫源的价", 4),
+        ("10 天前给鑫源的价", 3),
+        ("1月11日给鑫源的价", 2),
+        ("the 鑫源 price of January 11th", 2),
+        ("1999-01-01 给鑫源的价", 4),
+    ):
+        found = await store.recall("s", question, within=ALL, limit=3, now=30 * day + 3600)
+        assert found[0].seq == expected, question
+        assert len(found) == 3, "the others are found as well"
+    assert (await store.recall("s", "10 天前给鑫源的价", within=ALL, limit=3))[0].seq == 4, "nobody says when now is"
+
+
 async def only_the_events_that_are_searched_are_found(store: EventStore) -> None:
     """Spans that lie apart, reach beyond the log, or are none."""
     await begin(store, "s", *STATEMENTS)
