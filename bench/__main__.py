@@ -11,21 +11,32 @@ from typing import Any
 
 from bench.compare import WrongResult, compare
 from bench.context import context
+from bench.importing import importing
 from bench.peers import ROOT
 from bench.report import Line, table
+from bench.shop import shop
 from bench.storage import storage
 from bench.tools import tools
+
+PARTS = {
+    "clients": compare,
+    "storage": storage,
+    "tools": tools,
+    "context": context,
+    "shop": shop,
+    "import": importing,
+}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one round of fewer tasks: a look, not a figure")
-    parser.add_argument("--only", choices=("clients", "storage", "tools", "context"), help="only this part")
+    parser.add_argument("--only", choices=tuple(PARTS), help="only this part")
     options = parser.parse_args()
     lines: list[Line] = []
     raw: list[dict[str, Any]] = []
     try:
-        for name, part in (("clients", compare), ("storage", storage), ("tools", tools), ("context", context)):
+        for name, part in PARTS.items():
             if options.only in (None, name):
                 more, measured = part(quick=options.quick)
                 lines += more

@@ -3,6 +3,9 @@
 
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Plain } from "../parts/Plain";
+import { lang } from "../state/prefs";
+import { useStore } from "../state/store";
+import { columnName, titleText } from "../text/codes";
 import { marked } from "../text/hidden";
 import { useWords } from "../text/words";
 import { Axes, Bars, Lines, Ring } from "./draw";
@@ -12,6 +15,7 @@ import { chartOf, type Datum, measureOf, text } from "./model";
 
 export default function Chart({ spec }: { spec: Spec }) {
   const say = useWords();
+  const language = useStore(lang);
   const model = useMemo(() => chartOf(spec), [spec]);
   const frame = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(640);
@@ -40,11 +44,11 @@ export default function Chart({ spec }: { spec: Spec }) {
     <figure className="chart" ref={frame}>
       {model.title && (
         <figcaption>
-          <Plain text={model.title} />
+          <Plain text={titleText(model.title, language)} />
           {unit && (
             <span className="faint">
               {" "}
-              <Plain text={unit} />
+              <Plain text={columnName(unit, language)} />
             </span>
           )}
         </figcaption>

@@ -10,8 +10,9 @@ import { Plain } from "../parts/Plain";
 import type { Approval, Decide } from "../protocol";
 import { useAction, useNow } from "../state/hooks";
 import { useKept } from "../state/kept";
-import { lang } from "../state/prefs";
+import { type Lang, lang } from "../state/prefs";
 import { useStore } from "../state/store";
+import { summary } from "../text/arguments";
 import { fieldName, noticeText, titleText, toolName } from "../text/codes";
 import { fullTime, seconds } from "../text/format";
 import { indented, notAnObject } from "../text/json";
@@ -131,7 +132,8 @@ export function ApprovalCard({ approval, may, onDecided }: Props) {
       {approval.why === "rule" && <p className="faint">{say("why_rule")}</p>}
       {preview.asked_by && (
         <p className="notice">
-          <TriangleAlert size={15} aria-hidden /> <Plain text={say("asked_by", { what: preview.asked_by })} />
+          <TriangleAlert size={15} aria-hidden />{" "}
+          <Plain text={say("asked_by", { what: askedBy(preview.asked_by, language) })} />
         </p>
       )}
       {changes.length > 0 && (
@@ -329,4 +331,10 @@ function Side({
 
 function isLong(text: string): boolean {
   return text.length > LONG || text.split("\n").length > LINES;
+}
+
+/** A record, or the call that read the values: tool and arguments. */
+function askedBy(what: string, language: Lang): string {
+  const call = /^(\w+) (\{.*\})$/s.exec(what);
+  return call?.[1] && call[2] ? `${toolName(call[1], language)} ${summary(call[2])}` : what;
 }

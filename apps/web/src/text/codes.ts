@@ -31,6 +31,10 @@ const TOOLS: Record<string, Pair> = {
 
 const TITLES: Record<string, Pair> = {
   new_quotation: ["新报价单", "New quotation"],
+  low: ["库存偏低", "Low stock"],
+  slow: ["滞销库存", "Slow stock"],
+  value: ["库存金额", "Value of stock"],
+  negative: ["负库存", "Negative stock"],
 };
 
 const FIELDS: Record<string, Pair> = {
@@ -87,6 +91,7 @@ const COLUMNS: Record<string, Pair> = {
   currency: ["币种", "currency"],
   valid_until: ["有效期至", "valid until"],
   as_of: ["截至", "as of"],
+  days: ["天", "days"],
   lines: ["明细", "lines"],
   skus: ["货号", "SKUs"],
   quantities: ["数量", "quantities"],

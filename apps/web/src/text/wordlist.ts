@@ -1,4 +1,5 @@
-// Everything the page says, in Chinese and English, as data. Places to fill in are written {name}.
+// Everything the page says, in Chinese and English, as data. Places to fill in are written {name}; {n|step|steps} is a
+// number with its word.
 
 export const WORDS = {
   colon: ["：", ": "],
@@ -84,7 +85,7 @@ export const WORDS = {
   reasoning: ["思考过程", "Reasoning"],
   step: ["第 {n} 步", "Step {n}"],
   parallel: ["并行 {n} 项", "{n} in parallel"],
-  tokens: ["{n} 词元", "{n} tokens"],
+  tokens: ["{n} 词元", "{n|token|tokens}"],
   tokens_detail: ["输入 {input}，输出 {output}，缓存 {cached}", "{input} in, {output} out, {cached} cached"],
   no_cost: ["费用未知", "cost unknown"],
   copy: ["复制", "Copy"],
@@ -104,7 +105,7 @@ export const WORDS = {
   raw: ["原文", "As text"],
   as_table: ["表格", "As a table"],
   cached: ["缓存", "cached"],
-  retried: ["试了 {n} 次", "{n} attempts"],
+  retried: ["试了 {n} 次", "{n|attempt|attempts}"],
   repaired: ["参数已修复", "repaired"],
   truncated: ["共 {total} 字符，模型看到 {shown}", "{total} characters in all, {shown} shown to the model"],
   renamed: ["模型写的是 {name}", "the model wrote {name}"],
@@ -117,7 +118,7 @@ export const WORDS = {
   call_denied: ["未执行", "not run"],
   call_uncertain: ["结果不明", "outcome not known"],
   show_all: ["全部显示（{n}）", "Show all ({n})"],
-  rows: ["{n} 行", "{n} rows"],
+  rows: ["{n} 行", "{n|row|rows}"],
   chart: ["图表", "Chart"],
   chart_as_table: ["看数据", "See the data"],
   chart_unknown: ["这种图表还画不了，下面是数据。", "This kind of chart cannot be drawn; here is its data."],
@@ -183,7 +184,7 @@ export const WORDS = {
   end_model_error: ["模型没有回答", "The model did not answer"],
   end_error: ["出错了", "An error"],
   stalled: ["这一轮没有结束，也没有在运行。", "This run is not finished and not going on."],
-  steps: ["{n} 步", "{n} steps"],
+  steps: ["{n} 步", "{n|step|steps}"],
   guard: ["保护规则 {name}", "Guard {name}"],
   compacted: ["较早的内容已压缩（事件 {from}–{to}）", "Older content was compacted (events {from}–{to})"],
   rolled_back: ["{who} 退回到事件 {to}", "{who} went back to event {to}"],
@@ -203,8 +204,8 @@ export const WORDS = {
   how_text: ["文字中的数字", "within a text"],
   how_count: ["个数", "how many there are"],
   how_rounded: ["取整", "rounded"],
-  figures_checked: ["{n} 个数字有出处", "{n} figures traced"],
-  figures_untraced: ["{n} 个数字没有出处", "{n} figures untraced"],
+  figures_checked: ["{n} 个数字有出处", "{n|figure|figures} traced"],
+  figures_untraced: ["{n} 个数字没有出处", "{n|figure|figures} untraced"],
   show_call: ["看这次调用", "Show the call"],
   // timeline
   timeline: ["时间线", "Timeline"],
@@ -212,7 +213,7 @@ export const WORDS = {
   events: ["事件", "Events"],
   search_events: ["搜索事件", "Search events"],
   event: ["事件 {seq}", "Event {seq}"],
-  matches: ["{n} 个事件", "{n} events"],
+  matches: ["{n} 个事件", "{n|event|events}"],
   model: ["模型", "Model"],
   run_with: ["模型 {model}", "model {model}"],
   fork_here: ["从这里分出另一条路", "Try another way from here"],
@@ -242,6 +243,6 @@ export const WORDS = {
   difference: ["差", "Difference"],
   rollback_writes: [
     "对话已退回。ERP 里的 {n} 项更改没有撤销：",
-    "The conversation went back. {n} changes in the ERP were not undone:",
+    "The conversation went back. {n|change|changes} in the ERP were not undone:",
   ],
 } as const satisfies Record<string, readonly [string, string]>;

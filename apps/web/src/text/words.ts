@@ -10,7 +10,11 @@ export type Say = (word: Word, values?: Record<string, string | number>) => stri
 export function words(language: Lang): Say {
   const column = language === "zh" ? 0 : 1;
   return (word, values = {}) =>
-    WORDS[word][column].replace(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place));
+    WORDS[word][column]
+      .replace(/\{(\w+)\|([^|}]+)\|([^}]+)\}/g, (_, name: string, one: string, many: string) =>
+        [values[name], String(values[name]) === "1" ? one : many].join(" "),
+      )
+      .replace(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place));
 }
 
 export function useWords(): Say {

@@ -12,6 +12,7 @@ import { useAction } from "../../state/hooks";
 import { useKept } from "../../state/kept";
 import { lang } from "../../state/prefs";
 import { useStore } from "../../state/store";
+import { summary } from "../../text/arguments";
 import { toolName } from "../../text/codes";
 import { oneLine, seconds } from "../../text/format";
 import { useWords } from "../../text/words";
@@ -182,23 +183,4 @@ function Doubt({ call }: { call: Call }) {
       </p>
     </section>
   );
-}
-
-/** The values of the arguments, the shortest way to tell two calls apart. */
-function summary(json: string): string {
-  try {
-    const value = JSON.parse(json) as Record<string, unknown>;
-    return Object.values(value)
-      .filter((each) => each !== null && each !== "")
-      .map(flat)
-      .join(" · ");
-  } catch {
-    return json;
-  }
-}
-
-function flat(value: unknown): string {
-  if (Array.isArray(value)) return value.map(flat).join(", ");
-  if (value !== null && typeof value === "object") return Object.values(value).map(flat).join(" ");
-  return String(value);
 }

@@ -21,8 +21,8 @@ export function Said({ row, through }: { row: UserRow; through: number }) {
         ))}
       </div>
       <p className="row-meta faint">
-        <Plain text={row.author} /> · <time title={fullTime(row.at, language)}>{clock(row.at, language)}</time>
         <RowMenu seq={row.seq} through={through} text={row.text} label={oneLine(row.text, 40)} />
+        <Plain text={row.author} /> · <time title={fullTime(row.at, language)}>{clock(row.at, language)}</time>
       </p>
     </article>
   );

@@ -21,7 +21,8 @@ interface Props {
 export function Step({ row, through, source }: Props) {
   const say = useWords();
   const writing = row.outcome === "writing";
-  const answers = row.calls.length === 0 && !writing;
+  // A turn without calls is an answer; while it is written it stands where it will stay.
+  const answers = row.calls.length === 0;
   const checked = useMemo(
     () => (row.figures.length || row.untraced.length ? { figures: row.figures, untraced: row.untraced } : null),
     [row.figures, row.untraced],
@@ -35,7 +36,7 @@ export function Step({ row, through, source }: Props) {
           <span className="step-name">{label}</span>
           {row.calls.length > 1 && <span className="chip">{say("parallel", { n: row.calls.length })}</span>}
           <Meta row={row} say={say} />
-          {!writing && <RowMenu seq={row.seq} through={through} text={row.text} label={label} />}
+          <RowMenu seq={row.seq} through={through} text={row.text} label={label} />
         </header>
       )}
       {row.failures.map((failure) => (
@@ -60,7 +61,7 @@ export function Step({ row, through, source }: Props) {
           ))}
         </ul>
       )}
-      {answers && (
+      {answers && !writing && (
         <footer className="step-head">
           <Meta row={row} say={say} />
           {checked && <Figures checked={checked} />}

@@ -5,7 +5,7 @@ import { useContext, useEffect, useState } from "react";
 import { find, gist } from "../../log/describe";
 import type { View } from "../../log/view";
 import { Button } from "../../parts/Button";
-import { LongText } from "../../parts/Data";
+import { parsed, Result } from "../../parts/Data";
 import { FixedList } from "../../parts/FixedList";
 import { Plain } from "../../parts/Plain";
 import type { Recorded } from "../../protocol";
@@ -112,9 +112,18 @@ function Detail({ item }: { item: Recorded }) {
           </Button>
         </div>
       )}
-      <LongText key={seq} text={JSON.stringify(item.event, null, 2)} />
+      <Result key={seq} content={readable(item)} />
     </section>
   );
+}
+
+/** The event as JSON, with the JSON that stands in its texts as part of it. */
+function readable(item: Recorded): string {
+  const values = Object.entries(item.event as object).map(([name, value]) => [
+    name,
+    (name === "content" || name === "arguments") && typeof value === "string" ? (parsed(value) ?? value) : value,
+  ]);
+  return JSON.stringify(Object.fromEntries(values));
 }
 
 function kindOf(item: Recorded): string {
