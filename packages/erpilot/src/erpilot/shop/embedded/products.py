@@ -197,6 +197,8 @@ def stock(
     """Levels of each SKU in each warehouse."""
     places = warehouses(connection, warehouse)
     rows = rows_of(connection, skus)
+    if not rows:
+        return {}
     ids = sorted(set(rows.values()))
     marks = ", ".join("?" * len(ids))
     hand = _by_place(connection, f"SELECT product_id, warehouse, sum(qty) FROM move WHERE product_id IN ({marks})", ids)
