@@ -32,7 +32,8 @@ class Reader:
     told to close.
 
     ``follow``: ``none`` stops at the head, ``run`` at the end of what is going on, ``always`` never. ``one_run``: stops
-    at the first end of a run. ``run_open``: whether a run had begun and not ended, here or in another process, at the
+    at the first end of a run. ``place``: where the channel was joined already, with nothing in between that is stored
+    and did not pass there. ``run_open``: whether a run had begun and not ended, here or in another process, at the
     newest event that is known.
     """
 
@@ -46,11 +47,13 @@ class Reader:
         one_run: bool = False,
         repeated: bool = False,
         run_open: bool = False,
+        place: int | None = None,
     ) -> None:
         self._store, self._channel = store, channel
         self._after, self.cursor = after, after
         self._follow, self._one_run, self._repeated = follow, one_run, repeated
-        self._run_open = run_open
+        self._run_open, self._place = run_open, place
+        self._joined = place is not None
         self._closed_step = 0
         """The newest event that closed a step."""
         self._end: str | None = None
@@ -71,11 +74,16 @@ class Reader:
 
     async def frames(self, head: int) -> AsyncGenerator[bytes]:
         """Chunks of whole frames; an empty one when there was nothing but a wake-up. ``head``: the newest event now."""
-        channel = self._channel
-        channel.join()
+        channel, place = self._channel, self._place
+        if not self._joined:
+            channel.join()
+            self._joined = True
         try:
             yield envelope("start", self._start(head), retry=2000)
-            while not self._closing:
+            if place is not None:
+                async for chunk in self._live(place):
+                    yield chunk
+            while not self._has_ended() and not self._closing:
                 going_on = self._follow == "always" or (self._follow == "run" and self._running())
                 failure = channel.failure
                 async for chunk in self._from_log():
@@ -89,17 +97,21 @@ class Reader:
                     break
                 if self._fell_behind:
                     await asyncio.sleep(CATCH_UP_SECONDS)  # or it would be told the same text again and again
-                place = channel.end
+                now = channel.end
                 async for chunk in self._so_far():
                     yield chunk
-                async for chunk in self._live(place):
+                async for chunk in self._live(now):
                     yield chunk
-                if self._has_ended():
-                    break
             if not self._closing:
                 yield envelope("done", Done(session_id=channel.session_id, seq=self.cursor, reason=self._end or "head"))
         finally:
-            channel.leave()
+            self.finish()
+
+    def finish(self) -> None:
+        """Nothing more is wanted; harmless when repeated."""
+        if self._joined:
+            self._joined = False
+            self._channel.leave()
 
     def _start(self, head: int) -> Start:
         return Start(

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
-from typing import Any
+from typing import Any, NamedTuple
 
 from agent_core import events as ev
 from agent_core.errors import Busy, StoreError
@@ -22,14 +22,32 @@ from .problems import Trouble, problem_of
 _log = logging.getLogger(__name__)
 
 
+class Began(NamedTuple):
+    """What a run passes through, and the place of its first frame there."""
+
+    channel: Channel
+    place: int
+
+
 class Drive:
     """One task. ``began``: the session it is in, once its first event is stored; or what it met before that."""
 
-    def __init__(self, loop: AgentLoop) -> None:
+    def __init__(self, loop: AgentLoop, awaited: bool = False) -> None:
         self.loop = loop
+        self.awaited = awaited
+        """A reader joins before the first event passes."""
         self.began: asyncio.Future[Channel | None] = asyncio.get_running_loop().create_future()
+        self.joined: Channel | None = None
+        self.place = 0
         self.again = False
         """Something was decided meanwhile: look once more when it has ended."""
+
+    def abandon(self) -> None:
+        """There is no reader after all."""
+        self.awaited = False
+        if self.joined is not None:
+            self.joined.leave()
+            self.joined = None
 
 
 class Runs:
@@ -55,23 +73,31 @@ class Runs:
         return session_id in self._drives
 
     async def start(
-        self, loop: AgentLoop, stream: AsyncGenerator[ev.Recorded], session_id: str | None
-    ) -> Channel | None:
+        self, loop: AgentLoop, stream: AsyncGenerator[ev.Recorded], session_id: str | None, *, read: bool = False
+    ) -> Began | None:
         """Drives ``stream`` in a task and returns once its first event is stored; None when it had nothing to do.
-        Raises what it met before that.
+        Raises what it met before that. ``read``: the channel is joined already, for a reader who wants all of it.
         """
         if self.closing:
             raise Trouble("closing")
         if len(self._tasks) >= self._most:
             raise Trouble("too-many", "Too many runs are going on.", headers={"retry-after": "5"})
-        drive = Drive(loop)
+        drive = Drive(loop, awaited=read)
         if session_id is not None:
             if session_id in self._drives:
                 await stream.aclose()
                 raise Busy(session_id, "this server")
             self._begin(drive, session_id)
         self._spawn(self._drive(drive, stream, session_id))
-        return await asyncio.shield(drive.began)
+        try:
+            channel = await asyncio.shield(drive.began)
+        except BaseException:
+            drive.abandon()
+            raise
+        if channel is None:
+            drive.abandon()
+            return None
+        return Began(channel, drive.place)
 
     def take_up(self, loop: AgentLoop, session_id: str, by: str) -> None:
         """Lets a session go on from where it stopped, in the background; nothing, when there is nothing to do."""
@@ -154,6 +180,9 @@ class Runs:
     def _begin(self, drive: Drive, session_id: str) -> Channel:
         channel = self.channel(session_id)
         channel.driven, channel.failure = True, None
+        if drive.awaited:
+            channel.join()
+            drive.joined, drive.place = channel, channel.end
         self._drives[session_id] = drive
         return channel
 

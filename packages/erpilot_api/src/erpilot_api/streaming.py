@@ -50,13 +50,12 @@ class EventStream(Response):
         loop = asyncio.get_running_loop()
         task = asyncio.current_task()
         assert task is not None, "a response is sent in a task"
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         watching = loop.create_task(self._until_gone(receive))
         self._quiet_since = loop.time()
-        timer = loop.call_later(HEARTBEAT_SECONDS / 3, self._tick, scope, task)
-        self._timers = timer
+        self._timer = loop.call_later(HEARTBEAT_SECONDS / 3, self._tick, scope, task)
         self._streams.add(self)
         try:
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             async with aclosing(self.reader.frames(self._head)) as chunks:
                 async for chunk in chunks:
                     if self._gone:
@@ -72,8 +71,9 @@ class EventStream(Response):
             last = RETRY_AFTER_CLOSING if self._told_to_close else b""
             await send({"type": "http.response.body", "body": last, "more_body": False})
         finally:
+            self.reader.finish()
             self._streams.discard(self)
-            self._timers.cancel()
+            self._timer.cancel()
             watching.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await watching
@@ -98,4 +98,4 @@ class EventStream(Response):
                 task.cancel()
             return
         self.reader.wake()
-        self._timers = loop.call_later(HEARTBEAT_SECONDS / 3, self._tick, scope, task)
+        self._timer = loop.call_later(HEARTBEAT_SECONDS / 3, self._tick, scope, task)

@@ -60,5 +60,5 @@ async def resume(house: TheHouse, user: Asker, card: Own) -> Response:
     if house.runs.is_driven(card.session_id):
         return told(await house.accepted(card.session_id, changed=False), 202)
     loop = house.loop_of(card.profile)
-    channel = await house.runs.start(loop, loop.resume(card.session_id, by=user.name), card.session_id)
-    return told(await house.accepted(card.session_id, changed=channel is not None), 202)
+    began = await house.runs.start(loop, loop.resume(card.session_id, by=user.name), card.session_id)
+    return told(await house.accepted(card.session_id, changed=began is not None), 202)

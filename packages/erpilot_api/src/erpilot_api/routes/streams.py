@@ -58,17 +58,17 @@ async def say(house: TheHouse, user: Asker, said: Annotated[Say, Depends(body(Sa
             return await _again(house, user, *known, said)
         loop, session_id = _loop_for(house, card, said)
         try:
-            channel = await house.runs.start(loop, _run(house, loop, user, session_id, said), session_id)
+            began = await house.runs.start(loop, _run(house, loop, user, session_id, said), session_id, read=True)
         except Busy:
             known = await _said_before(house, user, card, said)
             if known is None:
                 raise
             return await _again(house, user, *known, said)
-    if channel is None:
+    if began is None:
         raise Trouble("refused", "There was nothing to do.")
     after = 0 if card is None else card.seq
-    reader = Reader(house.store, channel, after, one_run=True)
-    return EventStream(reader, channel.head, house.streams)
+    reader = Reader(house.store, began.channel, after, one_run=True, place=began.place)
+    return EventStream(reader, began.channel.head, house.streams)
 
 
 @router.get(
