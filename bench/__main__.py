@@ -11,6 +11,7 @@ from typing import Any
 
 from bench.compare import WrongResult, compare
 from bench.context import context
+from bench.http import http
 from bench.importing import importing
 from bench.peers import ROOT
 from bench.report import Line, table
@@ -23,6 +24,7 @@ PARTS = {
     "storage": storage,
     "tools": tools,
     "context": context,
+    "http": http,
     "shop": shop,
     "import": importing,
 }
