@@ -50,7 +50,17 @@ def once(
         return replace(_by_key(connection, write.key), repeated=True)
     made = work()
     _enter(connection, acting, verb, write, asked, made)
-    return _by_key(connection, write.key)
+    return Written(
+        verb=verb,
+        key=write.key,
+        number=made.number,
+        at=acting.now.replace(microsecond=0),
+        by=write.by or acting.user,
+        changes=made.changes,
+        linked=made.linked,
+        document=orders.by_number(connection, made.number) if made.is_document else None,
+        undoable=made.undoable,
+    )
 
 
 def by_key(connection: sqlite3.Connection, key: str) -> Written | None:
