@@ -17,7 +17,7 @@ from msgspec import Struct
 from .. import events as ev
 from ..text import without_notices
 from .moments import times_meant
-from .words import words_of
+from .words import folded, words_of
 
 LONGEST = 200_000
 """Characters of a text that can be found."""
@@ -30,6 +30,8 @@ FOUND_TYPES = ("UserMessage", "AssistantMessage", "ToolCallFinished", "ApprovalD
 
 _PIECE, _WHOLE, _REPLY = 240, 320, 160
 """Characters of what is ranked, of a passage with its surroundings, of the answer to a question that was found."""
+_MOST_READ = 300_000
+"""Characters that are read for one question; what is likeliest comes first."""
 _THEN_MEANT = 1.6
 """How much more a passage is worth that was said at a time which the question names."""
 _TELLING = 12
@@ -153,7 +155,13 @@ def best(
     Newer ones win over older ones of about the same worth, more so where the question is for the newest; those of a
     time that it names win over others.
     """
-    found = [passage for source in sources if (passage := _passage(source, values, least)) is not None]
+    found, room = list[Passage](), _MOST_READ
+    for source in sources:
+        if (text := findable(source.item.event)) is None or room < 0:
+            continue
+        room -= len(text[2])
+        if (passage := _passage(source, text, values, least)) is not None:
+            found.append(passage)
     oldest, newest = min((one.at for one in found), default=0.0), max((one.at for one in found), default=0.0)
     weight = 0.5 if _NEWEST.search(question) else 0.1
     times = [] if now is None else times_meant(question, now)
@@ -185,14 +193,13 @@ def form(text: str) -> str:
     return _NUMBER.sub("", text.partition(_THEN)[0]).strip()
 
 
-def _passage(source: Source, values: Mapping[str, float], least: float) -> Passage | None:
-    item, found = source.item, findable(source.item.event)
-    if found is None:
-        return None
-    speaker, name, text = found
+def _passage(
+    source: Source, found: tuple[Speaker, str, str], values: Mapping[str, float], least: float
+) -> Passage | None:
+    item, (speaker, name, text) = source.item, found
     asked = asks(item.event)
     pieces = list(_pieces(text))
-    shared = [[values[word] for word in values.keys() & words_of(piece)] for piece in pieces]
+    shared = _shared(pieces, values)
     scores = [_score(sum(each), len(piece)) for each, piece in zip(shared, pieces, strict=True)]
     at = max(range(len(pieces)), key=lambda place: scores[place], default=None)
     if at is None or not scores[at] or sum(shared[at]) < least:
@@ -202,6 +209,19 @@ def _passage(source: Source, values: Mapping[str, float], least: float) -> Passa
     if source.reply:
         told, kind = f"{told}{_THEN}{_cut(' '.join(source.reply.split()), _REPLY)}", "answered"
     return Passage(item.session_id, item.seq or 0, item.at, speaker, name, told, scores[at] * _WORTH[kind])
+
+
+def _shared(pieces: Sequence[str], values: Mapping[str, float]) -> list[list[float]]:
+    """What the words count that each piece has in common with the question. Most pieces have none, which a look at
+    their letters tells: a word stands there all but its last letter, or in its parts.
+    """
+    letters = {word[:-1] if len(word) > 2 and word.isascii() else word for word in values}
+    found = []
+    for piece in pieces:
+        plain = folded(piece)
+        words = words_of(piece) if any(each in plain for each in letters) else set[str]()
+        found.append([value for word, value in values.items() if word in words])
+    return found
 
 
 def _score(value: float, length: int) -> float:
