@@ -14,7 +14,15 @@ from agent_core.config import ContextPolicy
 from agent_core.context.build import build_context, build_messages, frame_size, request_tokens
 from agent_core.context.front import NOTED
 from agent_core.context.ladder import Summarise, TooLarge, asked_cut, next_cut
-from agent_core.context.summary import entries_in, extract, most_tokens, record, summarised
+from agent_core.context.summary import (
+    entries_in,
+    extract,
+    most_tokens,
+    read_answer,
+    record,
+    request,
+    summarised,
+)
 from agent_core.context.tokens import PER_MESSAGE, estimate_text
 from agent_core.fold import apply
 from agent_core.messages import Message
@@ -230,6 +238,54 @@ def test_facts_are_kept_only_where_their_figures_were_said_and_changes_are_pinne
     assert "promised 12.50" in event.pinned
     assert "promised 13" not in event.pinned
     assert any("SQ-77" in fact and "change" in fact for fact in event.pinned)
+
+
+def test_promises_and_rules_are_pinned_in_the_words_they_were_said_in() -> None:
+    log = [
+        answer("好，已报价 38.50 元。承诺 12 月 5 日前送达。"),
+        said("以后给鑫源的价格一律不含税。雨伞还有吗？\n\n[today: 2026-11-30]"),
+        answer("15 in stock. I promised nothing else."),
+        said("And you must not order any?"),
+        answer("x" * 3000),
+        said("next"),
+    ]
+    state, policy = folded(*begun(), *log), ContextPolicy()
+    wanted = asked_cut(state, "boss")
+    assert wanted is not None
+    event = summarised(state, wanted, policy, "Stock and a price.", (), record(state, entries_in(state, wanted)))
+    assert event is not None
+    assert event.pinned[1:] == (
+        "承诺 12 月 5 日前送达。",
+        "以后给鑫源的价格一律不含税。",
+        "I promised nothing else.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "summary", "facts"),
+    [
+        ("They met.\nFACTS\n- one\n- two", "They met.", ["one", "two"]),
+        ("他们见了面。\n\n**事实**\n1. 一\n2、二", "他们见了面。", ["一", "二"]),
+        ("They met.\n\nFACTS: what matters\n* one", "They met.", ["one"]),
+        ("FACTS: stock\n\n- one\n- two", "- one\n- two", ["one", "two"]),
+        ("Only a text, no list.", "Only a text, no list.", []),
+        ("FACTS", "", []),
+        ("", "", []),
+    ],
+)
+def test_an_answer_is_read_also_where_it_holds_to_half_of_what_was_asked(
+    answer: str, summary: str, facts: list[str]
+) -> None:
+    assert read_answer(answer) == (summary, facts)
+
+
+def test_a_model_is_asked_in_the_language_of_the_record_and_within_its_budget() -> None:
+    english, chinese = (
+        request(text, ContextPolicy(), 4000)[1].content or "" for text in ("They met. " * 3000, "他们见了面。" * 3000)
+    )
+    assert "FACTS" in english
+    assert "事实" in chinese
+    assert all(estimate_text(text) <= 0.75 * 4000 for text in (english, chinese))
 
 
 def test_a_call_of_unknown_outcome_stays_known_and_can_be_resolved_after_its_turn_is_gone() -> None:

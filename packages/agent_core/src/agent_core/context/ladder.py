@@ -23,7 +23,7 @@ from ..state import Entry, State
 from ..text import CLIP_NOTICE
 from .build import budget_of, frame_size, rates_in
 from .front import MASK_GAIN, is_maskable, newest_question
-from .pins import pins_behind
+from .pins import commitments, pins_behind
 
 
 class Summarise(Struct, frozen=True):
@@ -162,7 +162,7 @@ def _removal(state: State, start: int, stop: int, room: _Room) -> Cut:
     from_seq, to_seq = removed[0].seq, max(_last_seq(entry) for entry in removed)
     if state.failed_summaries < _TRIES and room.rates.tokens(total(_entry_sizes(removed))) > _LEAST_SUMMED:
         return Summarise(from_seq, to_seq, less=state.failed_summaries > 0)
-    pinned = pins_behind(state, removed, (), room.policy.summary_share * room.limit, room.rates)
+    pinned = pins_behind(state, removed, commitments(removed), room.policy.summary_share * room.limit, room.rates)
     return ContextCompacted(kind="dropped", from_seq=from_seq, to_seq=to_seq, pinned=pinned)
 
 

@@ -1,4 +1,5 @@
-"""The facts that outlive what they were said in: the goal, what was done, what a summary found worth keeping.
+"""The facts that outlive what they were said in: the goal, what was done, promises and rules, and what a summary found
+worth keeping.
 
 Invariant: pure. A fact that a model names is kept only if every figure in it stands in what it was made from; the list
 never takes more than its share of the budget, and the goal is the last to go.
@@ -17,6 +18,13 @@ _GOAL = "The conversation began with: "
 _DONE = "Done: "
 _LONGEST = 240
 """Characters of one fact."""
+_MOST_COMMITMENTS = 8
+_SENTENCE = re.compile(r"(?<=[。！？!?；;\n])|(?<=\. )")
+_BINDING = re.compile(
+    r"\b(?:promis\w*|agreed|guarantee\w*|remember|always|never|must|from now on)\b"
+    r"|答应|承诺|保证|约定|说好|记住|以后|一律|必须|不得|不要再",
+    re.IGNORECASE,
+)
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -26,7 +34,7 @@ def pins_behind(
     """The pinned facts once ``removed`` is gone: those so far, what was done there, and those that were ``found``."""
     facts = list(state.pinned)
     if not any(fact.startswith(_GOAL) for fact in facts):
-        facts[:0] = [_line(_GOAL + (entry.message.content or "")) for entry in removed[:1]]
+        facts[:0] = [_line(_GOAL + said(entry)) for entry in removed[:1]]
     facts += done(state, removed)
     facts += [_line(fact) for fact in found]
     kept = list(dict.fromkeys(facts))
@@ -45,6 +53,28 @@ def done(state: State, entries: Iterable[Entry]) -> list[str]:
         if call.result is not None and call.attempts and call.status == "done"
         if run is not None and run.rules(call.call.name).tier != "READ" and not call.failed
     ]
+
+
+def commitments(entries: Iterable[Entry]) -> list[str]:
+    """What people and the model promised and ruled, in their own words: the newest of each range."""
+    found = [
+        sentence
+        for entry in entries
+        if not entry.note and entry.message.content
+        for sentence in sentences_of(said(entry))
+        if _BINDING.search(sentence) and not sentence.endswith(("?", "？"))
+    ]
+    return found[-_MOST_COMMITMENTS:]
+
+
+def said(entry: Entry) -> str:
+    """The words of a message without what the runtime froze into it."""
+    return (entry.message.content or "").partition("\n\n[")[0]
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a text, each in one line."""
+    return [line for part in _SENTENCE.split(text) if (line := " ".join(part.split()))]
 
 
 def checked(facts: Iterable[str], source: str) -> list[str]:
