@@ -139,6 +139,7 @@ class TableFile:
         self._folder, self._form = folder, form
         self._name = _UNSAFE.sub("-", name).strip("-.")[:80] or "table"
         self._temporary = folder / f".{uuid4().hex}.new"
+        self._closed = False
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._writer = _Csv(self._temporary, headings) if form == "csv" else _Xlsx(self._temporary, headings)
@@ -164,7 +165,7 @@ class TableFile:
         try:
             if facts:
                 self._writer.about(facts)
-            self._writer.close()
+            self._close()
             os.chmod(self._temporary, 0o600)
             return self._published()
         except OSError as error:
@@ -173,9 +174,16 @@ class TableFile:
             self.abandon()
 
     def abandon(self) -> None:
-        """Leaves no file behind."""
+        """Leaves no file behind but a finished one."""
+        with suppress(OSError):
+            self._close()
         with suppress(OSError):
             self._temporary.unlink(missing_ok=True)
+
+    def _close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._writer.close()
 
     def _published(self) -> Path:
         for number in range(1, 10_000):
