@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_core.context.moments import times_meant
@@ -73,6 +73,7 @@ def test_no_time(question: str) -> None:
     assert days(question) == []
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.text(st.sampled_from("0123456789-/.年月日天周前上个三 ago last week month may")))
 def test_whatever_is_asked_times_are_ranges_of_the_past_or_given_in_full(question: str) -> None:
     for begin, end in times_meant(question, NOW):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_core import events as ev
@@ -23,6 +23,7 @@ def _numbers(spans: Any) -> set[int]:
     return {number for first, last in spans for number in range(first, last + 1)}
 
 
+@settings(max_examples=60, deadline=None)
 @given(SPANS, SPANS)
 def test_spans_without_holes_are_what_is_left(spans: list[tuple[int, int]], holes: list[tuple[int, int]]) -> None:
     left = without(spans, holes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agent_core.context.words import LONGEST_WORD, MOST_ASKED, asked_words, needed_words, words_of
@@ -23,6 +23,7 @@ def holds(there: str, asked: str) -> bool:
     return all(any(words.issuperset(group) for group in need) for need in needed_words(asked))
 
 
+@settings(max_examples=60, deadline=None)
 @given(TEXTS)
 @example("SO-2026-0123 ＳＯ－１２３ 1,200.50 a.b-c_d/e")
 def test_a_text_is_found_by_every_word_that_it_asks_for(text: str) -> None:
@@ -31,6 +32,7 @@ def test_a_text_is_found_by_every_word_that_it_asks_for(text: str) -> None:
     assert holds(text, text)
 
 
+@settings(max_examples=60, deadline=None)
 @given(TEXTS)
 def test_words_are_plain_bounded_and_do_not_depend_on_case_or_width(text: str) -> None:
     words = words_of(text)
