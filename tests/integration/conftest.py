@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
+
+from tests.support.job_table import printed
+from tests.support.tryton.environment import SetUpFailed
+from tests.support.tryton.server import TrytonServer, tryton_server
+
+
+@pytest.fixture(scope="session")
+def tryton() -> Iterator[TrytonServer]:
+    """A Tryton server with a copy of the example shop, for the whole session. What is missing is made first; what
+    cannot be made fails every test that needs it.
+    """
+    try:
+        with tryton_server() as server:
+            yield server
+    except SetUpFailed as error:
+        pytest.fail(str(error), pytrace=False)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """The tables that there is something for."""
     _kinds(terminalreporter)
     _crashes(terminalreporter)
+    _jobs(terminalreporter)
 
 
 def _crashes(terminalreporter: pytest.TerminalReporter) -> None:
@@ -42,3 +60,13 @@ def _kinds(terminalreporter: pytest.TerminalReporter) -> None:
     for kind in sorted(total):
         terminalreporter.line(f"{kind:<20} {passed[kind]:>5}/{total[kind]}")
     terminalreporter.line(f"{'all':<20} {sum(passed.values()):>5}/{sum(total.values())}")
+
+
+def _jobs(terminalreporter: pytest.TerminalReporter) -> None:
+    """Jobs by backend, language and kind of model, where they ran."""
+    reports = terminalreporter.getreports("passed")
+    rows = [value for report in reports for name, value in getattr(report, "user_properties", ()) if name == "job"]
+    if rows:
+        terminalreporter.section("jobs by backend and language: how they were done")
+        for line in printed(map(str, rows)):
+            terminalreporter.line(line)

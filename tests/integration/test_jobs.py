@@ -12,17 +12,32 @@ import pytest
 
 from erpilot.offline import OfflineModel
 from erpilot.shop.embedded.shop import EmbeddedShop
+from erpilot.shop.importing.applying import Options
+from erpilot.shop.importing.keeping import ImportFolder
 from erpilot.shop.seed.build import ensure_shop
 from erpilot.toolsets.shop import shop_tools
+from erpilot.toolsets.shop_files import with_files
 from tests.support.figures import figures_from_nowhere
-from tests.support.jobs import LANGUAGES, Job, filled, jobs, missing_facts, play, script, untold_facts, values_at, world
+from tests.support.jobs import (
+    LANGUAGES,
+    Job,
+    ask_tool,
+    filled,
+    jobs,
+    missing_facts,
+    play,
+    script,
+    untold_facts,
+    values_at,
+    world,
+)
 
 JOBS = jobs()
 READS = [job for job in JOBS if job.tier == "READ"]
 WRITES = [job for job in JOBS if job.tier != "READ"]
-CLAIMED = [
-    (job, language, text) for job in JOBS if job.planner for language in LANGUAGES for text in job.phrasings(language)
-]
+CLAIMED = [(job, lang, text) for job in JOBS if job.planner for lang in LANGUAGES for text in job.phrasings(lang)]
+CLAIMED_READS = [case for case in CLAIMED if case[0].tier == "READ"]
+CLAIMED_WRITES = [case for case in CLAIMED if case[0].tier != "READ"]
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +62,14 @@ def written(seeded: Path) -> Iterator[Callable[[], int]]:
     connection.close()
 
 
+def handed_over(home: Path) -> str:
+    """A count sheet, as a person gives it to the shop; its name."""
+    sheet = home / "盘点表.csv"
+    sheet.write_text("编码,仓库,实盘数量,单位\nOF-TAPE-45,东门店,77,卷\n", encoding="utf-8")
+    ImportFolder(home / "imports").keep([sheet], Options())
+    return sheet.name
+
+
 @pytest.fixture
 def path(seeded: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(seeded, tmp_path / "shop.db"))
@@ -66,11 +89,11 @@ def _names(cases: list[Any]) -> list[str]:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("job", READS, ids=_names(READS))
 async def test_a_job_that_reads_finds_all_that_a_right_answer_holds_and_changes_nothing(
-    shop: EmbeddedShop, written: Callable[[], int], job: Job, language: str, record_property: Any
+    shop: EmbeddedShop, written: Callable[[], int], tmp_path: Path, job: Job, language: str, record_property: Any
 ) -> None:
     before = written()
     model = script(job, world("embedded"), language)
-    played = await play(model, shop_tools(shop), job.phrasings(language)[0])
+    played = await play(model, with_files(shop_tools(shop), shop, tmp_path), job.phrasings(language)[0])
     assert (played.end, played.errors, played.asked) == ("completed", [], [])
     assert {name for name, _ in played.calls} == job.tools
     assert missing_facts(job, played) == []
@@ -82,11 +105,11 @@ async def test_a_job_that_reads_finds_all_that_a_right_answer_holds_and_changes_
 @pytest.mark.parametrize("agree", [False, True], ids=["refused", "agreed"])
 @pytest.mark.parametrize("job", WRITES, ids=_names(WRITES))
 async def test_a_job_that_writes_is_shown_first_and_done_once_when_a_person_agrees(
-    fresh: EmbeddedShop, path: Path, job: Job, agree: bool, record_property: Any
+    fresh: EmbeddedShop, path: Path, tmp_path: Path, job: Job, agree: bool, record_property: Any
 ) -> None:
     for language in LANGUAGES[: 2 if not agree else 1]:
-        tools = shop_tools(fresh)
-        names = world("embedded")
+        tools = with_files(shop_tools(fresh), fresh, tmp_path)
+        names = world("embedded") | {"count_file": handed_over(tmp_path)}
         watch = sqlite3.connect(path)
         before = watch.execute("PRAGMA data_version").fetchone()
         played = await play(script(job, names, language), tools, job.phrasings(language)[0], agree=agree)
@@ -102,25 +125,47 @@ async def test_a_job_that_writes_is_shown_first_and_done_once_when_a_person_agre
         assert played.errors == []
         assert missing_facts(job, played) == []
         assert figures_from_nowhere(played.answer, played.texts) == set()
-        handlers = {tool.name: tool for tool in tools}
         for tool, arguments, where, value in job.after:
             known = names | played.results
-            asked_for = handlers[tool].arguments.validate(filled(arguments, known))
-            answer = (await handlers[tool].handler(**asked_for)).model_dump(mode="json")
+            answer = await ask_tool(tools, tool, filled(arguments, known))
             assert values_at(answer, where) == [filled(value, known)], (tool, where)
     record_property("job", f"{job.id} embedded {'zh+en' if not agree else 'zh'} {'agreed' if agree else 'refused'}")
 
 
-@pytest.mark.parametrize(("job", "language", "text"), CLAIMED, ids=_names(CLAIMED))
+@pytest.mark.parametrize(("job", "language", "text"), CLAIMED_READS, ids=_names(CLAIMED_READS))
 async def test_the_offline_planner_does_the_jobs_that_it_claims(
-    shop: EmbeddedShop, written: Callable[[], int], job: Job, language: str, text: str, record_property: Any
+    shop: EmbeddedShop,
+    written: Callable[[], int],
+    tmp_path: Path,
+    job: Job,
+    language: str,
+    text: str,
+    record_property: Any,
 ) -> None:
     before = written()
-    played = await play(OfflineModel(), shop_tools(shop), text)
+    played = await play(OfflineModel(), with_files(shop_tools(shop), shop, tmp_path), text)
     assert (played.end, played.asked) == ("completed", [])
     assert not [kind for _, kind in played.errors if kind != "validation"]
     assert figures_from_nowhere(played.answer, [text, *played.texts]) == set()
     assert untold_facts(job, played) == []
     assert played.calls or text in job.asks, "it is answered, or the person is asked what is missing"
     assert written() == before
+    record_property("job", f"{job.id} embedded {language} planner")
+
+
+@pytest.mark.parametrize(("job", "language", "text"), CLAIMED_WRITES, ids=_names(CLAIMED_WRITES))
+async def test_the_one_thing_that_the_planner_writes_waits_for_a_person_or_for_what_is_missing(
+    fresh: EmbeddedShop, job: Job, language: str, text: str, record_property: Any
+) -> None:
+    tools = shop_tools(fresh)
+    refused = await play(OfflineModel(), tools, text, agree=False)
+    assert [asked.tool for asked in refused.asked] == ([] if text in job.asks else ["create_quotation"])
+    before = await ask_tool(tools, "find_orders", {"kind": "quotation"})
+    made = await play(OfflineModel(), tools, text)
+    after = await ask_tool(tools, "find_orders", {"kind": "quotation"})
+    assert after["total_count"] - before["total_count"] == len(refused.asked)
+    assert figures_from_nowhere(made.answer, [text, *made.texts]) == set()
+    if text not in job.asks:
+        assert made.results["create_quotation"]["number"] in made.answer
+        assert made.results["create_quotation"]["total"] in made.answer
     record_property("job", f"{job.id} embedded {language} planner")

@@ -19,7 +19,8 @@ from agent_core import events as ev
 from agent_core.loop import AgentLoop
 from agent_core.messages import Message, ModelClient
 from agent_core.testing import ScriptedModel
-from agent_core.tools.tool import Tool
+from agent_core.tools.execute import output_text
+from agent_core.tools.tool import Tool, ToolContext
 
 FOLDER = Path(__file__).parents[1] / "jobs"
 TODAY = (ev.Frozen(kind="today", text="2026-11-30, Monday 周一, Asia/Shanghai"),)
@@ -43,6 +44,7 @@ class Job:
     facts: tuple[str, ...]
     after: tuple[tuple[str, dict[str, Any], str, Any], ...] = ()
     without: Mapping[str, str] = field(default_factory=dict)
+    backends: tuple[str, ...] = ("embedded",)
     asks: tuple[str, ...] = ()
     """Phrasings that leave open what is meant: to these the planner answers with a question."""
 
@@ -74,7 +76,7 @@ class Played:
 def jobs() -> list[Job]:
     """All cases, by number."""
     found = []
-    for path in sorted(FOLDER.glob("J*.toml")):
+    for path in sorted(each for each in FOLDER.glob("*.toml") if each.stem != "worlds"):
         for name, case in tomllib.loads(path.read_text(encoding="utf-8")).items():
             found.append(_job(name, case))
     return sorted(found, key=lambda job: job.id)
@@ -92,6 +94,7 @@ def _job(name: str, case: dict[str, Any]) -> Job:
         tuple(case["facts"]),
         tuple((tool, arguments, path, value) for tool, arguments, path, value in case.get("after", ())),
         case.get("without", {}),
+        tuple(case.get("backends", ("embedded",))),
         tuple(case.get("asks", ())),
     )
 
@@ -139,6 +142,8 @@ def script(job: Job, names: Mapping[str, str], language: str) -> ScriptedModel:
 
     def step(at: int) -> Any:
         def turn(messages: Sequence[Message]) -> Any:
+            if '"error"' in (messages[-1].content or "")[:10]:
+                return "好的，没有改动。" if language == "zh" else "All right, nothing was changed."
             known = dict(names) | _read(messages)
             return [(tool, filled(arguments, known)) for tool, arguments in job.steps[at]]
 
@@ -170,6 +175,15 @@ def _json(text: str) -> dict[str, Any]:
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
+
+
+async def ask_tool(tools: Sequence[Tool], name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """What a reading tool says right now."""
+    tool = next(each for each in tools if each.name == name)
+    values = tool.arguments.validate(arguments)
+    if tool.context_parameter:
+        values[tool.context_parameter] = ToolContext("checks", "check", "")
+    return _json(output_text(await tool.handler(**values)))
 
 
 async def play(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from agent_core.tools.tool import Tool
 
 from ..shop.backend import ErpBackend
+from .shop_approvals import approval_tools
 from .shop_buying import buying_tools
 from .shop_customers import customer_tools
 from .shop_delivery import delivery_tools
@@ -37,6 +38,7 @@ def shop_tools(backend: ErpBackend) -> list[Tool]:
         *buying_tools(backend),
         *money_tools(backend),
         *history_tools(backend),
+        *approval_tools(backend),
         *report_tools(backend),
         *quoting_tools(backend),
         *selling_tools(backend),

@@ -66,7 +66,7 @@ def history_tools(backend: ErpBackend) -> list[Tool]:
         """Who changed a document, product or customer: when, what before and after, why, who agreed. `subject`: number,
         SKU or id."""
         with answering():
-            which = HistoryFilter(await _subject(backend, subject), by, (), date_from, date_to)
+            which = HistoryFilter(await subject_of(backend, subject), by, (), date_from, date_to)
             page = await backend.history(which, limit=limit, offset=offset)
             following = next_offset(offset, len(page.entries), page.total_count)
             told = [entry(each) for each in page.entries]
@@ -75,8 +75,8 @@ def history_tools(backend: ErpBackend) -> list[Tool]:
     return [get_history]
 
 
-async def _subject(backend: ErpBackend, text: str | None) -> str | None:
-    """The SKU of a product that is named; numbers and ids as they are."""
+async def subject_of(backend: ErpBackend, text: str | None) -> str | None:
+    """What a history is about: the SKU of a product that is named; numbers and ids as they are."""
     if text is None or not text.strip():
         return None
     found = await backend.find_products(text.strip(), limit=1)
