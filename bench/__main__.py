@@ -16,6 +16,7 @@ from bench.importing import importing
 from bench.peers import ROOT
 from bench.report import Line, table
 from bench.shop import shop
+from bench.shop_reads import shop_reads
 from bench.storage import storage
 from bench.tools import tools
 
@@ -26,6 +27,7 @@ PARTS = {
     "context": context,
     "http": http,
     "shop": shop,
+    "reads": shop_reads,
     "import": importing,
 }
 

@@ -38,7 +38,7 @@ class Customer:
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line; quantities in ``unit`` (of ``factor`` base units). ``name`` and ``specification`` as sold;
-    ``discount`` in per cent; ``reserved``: the part of what is open that stock is held for.
+    ``discount`` in per cent; ``held``: stock held for what is open, in base units, where it is exact.
     """
 
     line: int
@@ -59,7 +59,7 @@ class Line:
     returned: Decimal = Decimal(0)
     cancelled: Decimal = Decimal(0)
     invoiced: Decimal = Decimal(0)
-    reserved: Decimal = Decimal(0)
+    held: Decimal = Decimal(0)
 
     def __post_init__(self) -> None:
         if self.open < 0 or not 0 <= self.returned <= self.delivered or min(self.delivered, self.cancelled) < 0:
@@ -69,6 +69,11 @@ class Line:
     def open(self) -> Decimal:
         """Still owed."""
         return self.ordered - self.delivered - self.cancelled
+
+    @property
+    def reserved(self) -> Decimal:
+        """The part of what is open that stock is held for, in ``unit``: two thirds of a case are rounded."""
+        return self.held / self.factor
 
 
 @dataclass(frozen=True, slots=True)

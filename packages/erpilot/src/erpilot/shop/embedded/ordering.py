@@ -77,7 +77,7 @@ def confirm(
         )
         document_rows.refresh(connection, row, "confirmed")
         return _confirmed(connection, row, number, place, before=order.head.state)
-    kept = [replace(line, reserved=Decimal(0)) for line in order.lines]
+    kept = [replace(line, held=Decimal(0)) for line in order.lines]
     made_row, made_number = document_rows.insert(
         connection,
         acting,
@@ -181,7 +181,7 @@ def _cancel_lines(
         before, after = Quantity(line.cancelled, line.unit), Quantity(line.cancelled + line.open, line.unit)
         changes.append(FieldChange(number, f"line {line.line} cancelled", before, after))
         if ledger.release(connection, row, line.line):
-            held = Quantity(line.reserved * line.factor, line.base_unit)
+            held = Quantity(line.held, line.base_unit)
             changes.append(
                 FieldChange(number, f"line {line.line} reserved", held, Quantity(Decimal(0), line.base_unit))
             )

@@ -217,7 +217,7 @@ def _lines(connection: sqlite3.Connection, row: int, currency: str) -> tuple[Lin
             returned=quantity(r[15]),
             cancelled=quantity(r[16]),
             invoiced=quantity(r[17]),
-            reserved=quantity(r[18] or 0) / Decimal(r[5]),
+            held=quantity(r[18] or 0),
         )
         for r in rows
     )

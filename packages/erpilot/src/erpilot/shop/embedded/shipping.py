@@ -121,7 +121,7 @@ def _ready(
         if not ledger.is_stocked(connection, product):
             found.append((line, line.open))
             continue
-        held = stored(line.reserved * line.factor)
+        held = stored(line.held)
         there = quantity(held + max(0, free[product]))
         qty = min(line.open, there / line.factor)
         unit = products.load(connection, [product])[product].unit(line.unit)
@@ -147,7 +147,7 @@ def _take_out(
 ) -> None:
     base = stored(qty * line.factor)
     if ledger.is_stocked(connection, product):
-        held = stored(line.reserved * line.factor)
+        held = stored(line.held)
         free = ledger.available(connection, product, warehouse)
         if base > held + max(0, free):
             there = quantity(held + max(0, free))
@@ -253,7 +253,7 @@ def _returned(line: Line, qty: Decimal, position: int) -> Line:
         invoiced=qty,
         returned=Decimal(0),
         cancelled=Decimal(0),
-        reserved=Decimal(0),
+        held=Decimal(0),
         amount=part(line.amount),
         tax=part(line.tax),
     )

@@ -215,7 +215,7 @@ def _with(head: OrderHead, state: State, shipped: Progress, invoiced: Progress) 
 
 def _taken_back(line: Line) -> Line:
     values = {name: getattr(line, name) for name in Line.__slots__}
-    return Line(**{**values, "cancelled": line.ordered - line.delivered, "reserved": ZERO})
+    return Line(**{**values, "cancelled": line.ordered - line.delivered, "held": ZERO})
 
 
 def goods_lines(row: dict[str, Any]) -> list[dict[str, Any]]:
@@ -272,7 +272,7 @@ def _line(at: int, row: dict[str, Any], base: Base, currency: str) -> Line:
         delivered=abs(delivered),
         cancelled=ZERO if back else min(sums["given_up"], ordered - delivered),
         invoiced=ZERO if back else _invoiced_quantity(row, base, ordered),
-        reserved=ZERO if back else min(sums["assigned"], ordered - delivered),
+        held=ZERO if back else min(sums["assigned"], ordered - delivered) * relative(unit.factor, default.factor),
     )
 
 
