@@ -55,8 +55,8 @@ class AgentLoop:
     names them). ``lease_seconds``: how long a driver that says nothing is still believed to be there. ``secrets``: what
     is masked wherever it turns up, before it is recorded, sent or shown. ``answer_checker``: traces the figures of each
     answer, right behind it. ``summariser``: the model that sums up what is older, None: ``model`` itself.
-    ``calibrations``: what was learnt of how models count tokens. Raises ``ValueError`` for tools or rules that must
-    not be used.
+    ``calibrations``: what was learnt of how models count tokens. ``beside``: another loop over the same backends, with
+    which locks and kept results are shared. Raises ``ValueError`` for tools or rules that must not be used.
     """
 
     def __init__(
@@ -72,6 +72,7 @@ class AgentLoop:
         clock: Callable[[], float] = time.time,
         lease_seconds: float = LEASE_SECONDS,
         secrets: Iterable[str] = (),
+        beside: AgentLoop | None = None,
         answer_checker: AnswerChecker | None = None,
         summariser: Summariser | None = None,
         calibrations: Calibrations | None = None,
@@ -88,7 +89,9 @@ class AgentLoop:
         self.store: EventStore = MemoryStore() if store is None else store
         self._summariser = Summariser(model, price) if summariser is None else summariser
         self._calibrations = Calibrations() if calibrations is None else calibrations
-        self._locks, self._cache = KeyLocks(), ResultCache(seconds=self.config.cache_seconds)
+        self._locks: KeyLocks = KeyLocks() if beside is None else beside._locks
+        kept = ResultCache(seconds=self.config.cache_seconds)
+        self._cache: ResultCache = kept if beside is None else beside._cache
         self._drivers: dict[str, Driver] = {}
         self._checked: set[str] = set()
         """Sessions whose logs were verified by this loop."""
