@@ -343,7 +343,7 @@ export interface Manifest {
 /** Whose requests these are, and what the server runs with. `approves`: tiers this person may approve. */
 export interface Me {
   user: string;
-  role: "clerk" | "manager" | "owner";
+  role: "buyer" | "clerk" | "manager" | "money" | "owner" | "warehouse";
   approves: string[];
   sees_all: boolean;
   model: string;

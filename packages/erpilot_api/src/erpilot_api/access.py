@@ -24,10 +24,14 @@ KEY_BYTES = 32
 
 APPROVES: dict[Role, tuple[str, ...]] = {
     "clerk": (),
+    "warehouse": (),
+    "buyer": (),
+    "money": (),
     "manager": ("WRITE",),
     "owner": ("WRITE", "DANGEROUS"),
 }
-"""Tiers of calls that a role may approve; whoever may see a question may always deny it."""
+"""Tiers of calls that a role may approve; whoever may see a question may always deny it. What the role may do in the
+shop is told by ``erpilot.shop.rights``."""
 SEES_ALL: frozenset[Role] = frozenset({"manager", "owner"})
 """Roles that see the sessions of everybody of their tenant."""
 

@@ -38,6 +38,8 @@ class Card:
         self.archived = False
         self.first = ""
         self.words: list[str] = []
+        self.environment = ""
+        """Name of the content that the newest run's decisions depend on."""
         self.run_open = False
         self.ended: str | None = None
         self.updated = 0.0
@@ -94,8 +96,8 @@ class Card:
                 self.archived = self.archived if archived is None else archived
             case ev.UserMessage() | ev.MessageQueued() as said:
                 self._say(item.seq, said)
-            case ev.RunStarted():
-                self.run_open = True
+            case ev.RunStarted(environment=environment):
+                self.run_open, self.environment = True, environment
             case ev.LoopEnd(reason=reason):
                 self.run_open, self.ended = False, reason
             case ev.RolledBack():

@@ -14,10 +14,12 @@ from decimal import Decimal
 from weakref import WeakValueDictionary
 
 from agent_core import events as ev
+from agent_core.config import Rule
 from agent_core.errors import UnknownSession
 from agent_core.loop import AgentLoop
 from agent_core.messages import model_name
 from agent_core.session import check_id
+from agent_core.state import environment_of
 from agent_core.store.base import EventStore
 
 from .access import Access, User
@@ -37,13 +39,16 @@ def _nothing() -> tuple[ev.Frozen, ...]:
 
 @dataclass
 class House:
-    """``loops``: by profile, over one ``store``; the first one is the default. ``today``: what is frozen into a
-    message. ``exchange_rate``: CNY per USD. ``secrets``: masked in exports."""
+    """``loops``: by profile, over one ``store``; the first one is the default. ``personal`` makes that of a person,
+    with rules of one session on top. ``today``: what is frozen into a message. ``exchange_rate``: CNY per USD.
+    ``secrets``: masked in exports.
+    """
 
     store: EventStore
     loops: Mapping[str, AgentLoop]
     access: Access
     runs: Runs = field(default_factory=Runs)
+    personal: Callable[[User | None, str, tuple[Rule, ...]], AgentLoop] | None = None
     today: Callable[[], tuple[ev.Frozen, ...]] = _nothing
     currency: str | None = None
     exchange_rate: Decimal | None = None
@@ -55,6 +60,9 @@ class House:
 
     def __post_init__(self) -> None:
         self.cards = Cards(self.store)
+        self._personal: dict[tuple[User | None, str, tuple[Rule, ...]], AgentLoop] = {}
+        self._kept: dict[str, tuple[Rule, ...]] = {}
+        """Restrictions of sessions, by the environment they were recorded in."""
 
     def close_streams(self) -> None:
         """Ends every stream, without ``done``."""
@@ -67,9 +75,33 @@ class House:
         """The profile of a session that names none."""
         return next(iter(self.loops))
 
-    def loop_of(self, profile: str | None) -> AgentLoop:
-        """The loop of a profile; that of the default one for a profile that is not served here."""
-        return self.loops.get(profile or "") or self.loops[self.default_profile]
+    async def loop_of(self, card: Card) -> AgentLoop:
+        """The loop that drives a session: with the rights of whom it belongs to, and under what was forbidden in it."""
+        owner = self.access.users.get(card.owner or "")
+        if owner is None and card.owner is not None:
+            owner = User(card.owner, "clerk", card.tenant)  # of somebody who is no user any more
+        return self.loop_for(owner, card.profile, await self._restrictions(card))
+
+    def loop_for(self, user: User | None, profile: str | None, rules: tuple[Rule, ...] = ()) -> AgentLoop:
+        """The loop of a person; None is whose home it is. That of the default profile for one not served here."""
+        name = profile if profile is not None and profile in self.loops else self.default_profile
+        if self.personal is None or (user is None and not rules):
+            return self.loops[name]
+        found = self._personal.get((user, name, rules))
+        if found is None:
+            found = self._personal[user, name, rules] = self.personal(user, name, rules)
+        return found
+
+    async def _restrictions(self, card: Card) -> tuple[Rule, ...]:
+        """What an earlier command forbade in this session, or wanted to be asked about."""
+        name = card.environment
+        if name not in self._kept:
+            data = (await self.store.contents(card.session_id, [name])).get(name) if name else None
+            rules = () if data is None else environment_of(data).config.rules
+            known = self.loops[self.default_profile].config.rules
+            forbids = (rule for rule in rules if rule.scope == "session" and rule.effect != "allow")
+            self._kept[name] = tuple(rule for rule in forbids if rule not in known)
+        return self._kept[name]
 
     async def see(self, user: User, session_id: str) -> Card:
         """The card of a session that is the user's to see; ``Trouble`` like that of an unknown one otherwise."""

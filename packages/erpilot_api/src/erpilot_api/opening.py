@@ -1,4 +1,4 @@
-"""Puts the house of this home together: the shop, a loop for each profile, the users.
+"""Puts the house of this home together: the shop as each person may see it, a loop for each profile, the users.
 
 Invariant: what was opened is closed, whatever happens in between. A server asks for every write: nothing is approved in
 advance but by rules and grants.
@@ -10,8 +10,7 @@ import argparse
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 
-from agent_core.config import LoopConfig
-from agent_core.events import Frozen
+from agent_core.config import LoopConfig, Rule
 from agent_core.loop import AgentLoop
 from agent_core.store.base import EventStore
 from erpilot.cli.desk import Desk
@@ -22,10 +21,10 @@ from erpilot.cli.problems import USAGE, Problem
 from erpilot.cli.rules import as_rule, check_tools
 from erpilot.cli.work import open_embedded_shop, rules_of, tell_about, today_of
 from erpilot.figures import FIGURES
-from erpilot.profiles import PROFILES
+from erpilot.profiles import PROFILES, told_and_found
 from erpilot.toolsets.shop_files import with_files
 
-from .access import Access
+from .access import Access, User
 from .house import House
 
 
@@ -38,46 +37,48 @@ async def open_house(desk: Desk, parsed: argparse.Namespace, store: EventStore, 
     sentence = desk.texts(choice.problem[1], **choice.problem[2]) if choice.problem else ""
     secrets = known_secrets(desk.settings, desk.environment)
     hide_in_logs(secrets)
-    measured, endpoints = calibrations(desk.home), endpoint_profiles(desk.home)
-    summing = summariser(desk.settings, desk.environment, desk.home, desk.texts)
     async with AsyncExitStack() as opened:
-        if summing is not None and (close := getattr(summing.model, "aclose", None)) is not None:
-            opened.push_async_callback(close)
         shop = opened.enter_context(closing(open_embedded_shop(desk)))
-        loops: dict[str, AgentLoop] = {}
-        for name, profile in PROFILES.items():
-            tools = with_files(profile.tools(shop), shop, desk.home)
+        model = client_of(choice, sentence, endpoint_profiles(desk.home))
+        summing_up = summariser(desk.settings, desk.environment, desk.home, desk.texts)
+        for client in (model, summing_up and summing_up.model):
+            if (close := getattr(client, "aclose", None)) is not None:
+                opened.push_async_callback(close)
+
+        def loop_for(user: User | None, profile: str, more: tuple[Rule, ...], beside: AgentLoop | None) -> AgentLoop:
+            seen = shop if user is None else shop.acting_as(user.name, (user.role,))
+            tools = with_files(PROFILES[profile].tools(seen), seen, desk.home)
             check_tools(rules, [tool.name for tool in tools])
+            told, found = told_and_found(PROFILES[profile], tools)
             try:
-                loop = AgentLoop(
-                    model=client_of(choice, sentence, endpoints),
-                    tools=tools,
+                return AgentLoop(
+                    model=model,
+                    tools=told,
+                    findable_tools=found,
                     store=store,
                     config=LoopConfig(
-                        system_prompt=profile.system_prompt,
-                        rules=tuple(map(as_rule, rules)),
+                        system_prompt=PROFILES[profile].system_prompt,
+                        rules=(*map(as_rule, rules), *more),
                         context=context_policy(desk.settings),
                     ),
                     price=choice.price,
                     secrets=secrets,
                     answer_checker=FIGURES,
-                    summariser=summing,
-                    calibrations=measured,
+                    summariser=summing_up,
+                    calibrations=learnt,
+                    beside=beside,
                 )
             except ValueError as error:
                 raise Problem(USAGE, "rules_conflict", why=error) from error
-            if (close := getattr(loop.model, "aclose", None)) is not None:
-                opened.push_async_callback(close)
-            loops[name] = loop
 
-        def today() -> tuple[Frozen, ...]:
-            return today_of(shop)
-
+        learnt = calibrations(desk.home)
+        loops = {name: loop_for(None, name, (), None) for name in PROFILES}
         yield House(
             store,
             loops,
             access,
-            today=today,
+            personal=lambda user, profile, more: loop_for(user, profile, more, loops[profile]),
+            today=lambda: today_of(shop),
             currency=desk.settings.currency,
             exchange_rate=desk.settings.exchange_rate,
             secrets=secrets,

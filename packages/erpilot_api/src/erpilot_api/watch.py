@@ -44,4 +44,4 @@ async def take_up(house: House) -> None:
             continue  # a run of the command line is gone on with there
         decided = card.ended == "awaiting_approval" and not card.asked and not card.doubts
         if card.run_open or decided:
-            house.runs.take_up(house.loop_of(card.profile), card.session_id, card.owner)
+            house.runs.take_up(await house.loop_of(card), card.session_id, card.owner)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ..access import Access
 
-ROLES = ("clerk", "manager", "owner")
+ROLES = ("clerk", "warehouse", "buyer", "money", "manager", "owner")
 HELP = {
     "users": ("who may use the page and the HTTP API", "谁可以使用网页和 HTTP 接口"),
     "users_examples": (
@@ -26,7 +26,8 @@ HELP = {
         "  erpilot users link 小李          a link for a browser, ten minutes, once\n"
         "  erpilot users token 小李         a token for programs, thirty days\n"
         "  erpilot users remove 小李\n\n"
-        "A clerk asks; a manager sees everybody's sessions and approves writes; an owner approves everything.\n"
+        "Staff asks, within the rights of the role; a manager sees everybody's sessions and approves writes; an owner\n"
+        "approves everything.\n"
         "A server that is running learns of it within seconds.",
         "例子：\n"
         "  erpilot users list\n"
@@ -34,12 +35,15 @@ HELP = {
         "  erpilot users link 小李          给浏览器的链接，十分钟内有效，只能用一次\n"
         "  erpilot users token 小李         给程序的令牌，三十天有效\n"
         "  erpilot users remove 小李\n\n"
-        "店员（clerk）提问；经理（manager）可看所有人的会话并批准写操作；店主（owner）可批准一切。\n"
+        "员工按角色的权限提问；经理（manager）可看所有人的会话并批准写操作；店主（owner）可批准一切。\n"
         "正在运行的服务几秒内就会知道。",
     ),
     "opt_users_action": ("list, add, remove, link or token", "list、add、remove、link 或 token"),
     "opt_user_name": ("name of the user", "用户名"),
-    "opt_role": ("clerk, manager or owner (default clerk)", "clerk 店员、manager 经理或 owner 店主（默认 clerk）"),
+    "opt_role": (
+        "clerk, warehouse, buyer, money, manager or owner (default clerk)",
+        "clerk 店员、warehouse 仓库、buyer 采购、money 财务、manager 经理或 owner 店主（默认 clerk）",
+    ),
     "opt_tenant": (
         "whose shop the user belongs to, where one server serves several",
         "所属店铺（一台服务供多家店使用时）",

@@ -60,7 +60,7 @@ async def decide(
 ) -> Response:
     """Repeating an answer is harmless. 409: it was answered otherwise before (`standing` says how), or the question is
     another one by now; 410: it has expired."""
-    loop = house.loop_of(card.profile)
+    loop = await house.loop_of(card)
     asked = card.asked.get(call_id)
     if answer.decision == "approve" and asked is not None and asked[2].tier not in user.approves:
         raise Trouble("not-allowed", f"A {user.role} may not approve a call of tier {asked[2].tier}.")
@@ -104,7 +104,7 @@ async def resolve(
 ) -> Response:
     """`happened` and `did_not_happen` record what somebody looked up; `send_again` makes one more attempt, so it takes
     the right to approve."""
-    loop = house.loop_of(card.profile)
+    loop = await house.loop_of(card)
     if not user.approves:
         raise Trouble("not-allowed", f"A {user.role} may not say what became of a write.")
     if call_id not in card.doubts and (await loop.state(card.session_id)).find_doubted(call_id) is None:
@@ -162,7 +162,7 @@ def _may(user: User, tier: str, offered: bool) -> tuple[Action, ...]:
 
 async def _too_late(house: House, card: Card, call_id: str, refused: Refused) -> Trouble:
     """What to say to an answer that was not taken."""
-    state = await house.loop_of(card.profile).state(card.session_id)
+    state = await (await house.loop_of(card)).state(card.session_id)
     call = state.find_call(call_id)
     if call is None or call.status == "new":
         return Trouble("not-found", str(refused))

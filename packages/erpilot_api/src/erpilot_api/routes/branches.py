@@ -30,7 +30,7 @@ router = APIRouter(tags=["branches"])
 async def fork(house: TheHouse, card: Own, wanted: Annotated[Fork, Depends(body(Fork))]) -> Response:
     """Nothing is copied and the original is left as it is. A fork inherits no open call, question or grant; it belongs
     to whom the original belongs to."""
-    child = await house.loop_of(card.profile).fork(card.session_id, wanted.at)
+    child = await (await house.loop_of(card)).fork(card.session_id, wanted.at)
     return told(Forked(session_id=child, parent=card.session_id, parent_seq=wanted.at), 201)
 
 
@@ -44,7 +44,7 @@ async def undo_plan(
     house: TheHouse, card: Own, to: Annotated[int, Query(ge=1, le=2**53, description="The event to go back to.")]
 ) -> Response:
     """Looked at before a rollback: it moves the conversation only."""
-    plan = await house.loop_of(card.profile).undo_plan(card.session_id, to)
+    plan = await (await house.loop_of(card)).undo_plan(card.session_id, to)
     return told(UndoPlan(session_id=card.session_id, to=to, writes=_writes(plan)))
 
 
@@ -60,7 +60,7 @@ async def roll_back(
 ) -> Response:
     """Money, counters and what was changed in the shop stay as they are; `writes` says what that is. With `undo` the
     calls that take it back are put to a person one by one, like any write."""
-    loop = house.loop_of(card.profile)
+    loop = await house.loop_of(card)
     plan = await loop.undo_plan(card.session_id, wanted.to)
     recorded = await loop.rollback(card.session_id, wanted.to, by=user.name, reason=wanted.reason)
     house.told(recorded)

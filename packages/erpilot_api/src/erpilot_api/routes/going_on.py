@@ -21,7 +21,7 @@ router = APIRouter(tags=["runs"])
 )
 async def interrupt(house: TheHouse, user: Asker, card: Own) -> Response:
     """The run ends with the reason `interrupted`, in whatever process it is driven."""
-    changed = await house.loop_of(card.profile).interrupt(card.session_id, by=user.name, where="http")
+    changed = await (await house.loop_of(card)).interrupt(card.session_id, by=user.name, where="http")
     answer = await house.accepted(card.session_id, changed=changed)
     house.runs.told(card.session_id, answer.head)
     return told(answer)
@@ -37,7 +37,7 @@ async def interrupt(house: TheHouse, user: Asker, card: Own) -> Response:
 )
 async def queue(house: TheHouse, user: Asker, card: Own, queued: Annotated[Queue, Depends(body(Queue))]) -> Response:
     """409 when no run is going on: it can be said at once then. A repeat of `client_message_id` is the same message."""
-    recorded = await house.loop_of(card.profile).queue(
+    recorded = await (await house.loop_of(card)).queue(
         card.session_id,
         queued.message,
         by=user.name,
@@ -59,6 +59,6 @@ async def resume(house: TheHouse, user: Asker, card: Own) -> Response:
     """After an interrupt, a failure of the model or a crash; `changed` is false when there is nothing to do."""
     if house.runs.is_driven(card.session_id):
         return told(await house.accepted(card.session_id, changed=False), 202)
-    loop = house.loop_of(card.profile)
+    loop = await house.loop_of(card)
     began = await house.runs.start(loop, loop.resume(card.session_id, by=user.name), card.session_id)
     return told(await house.accepted(card.session_id, changed=began is not None), 202)

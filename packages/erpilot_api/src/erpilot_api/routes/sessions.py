@@ -60,7 +60,7 @@ async def list_sessions(
 )
 async def session(house: TheHouse, user: Asker, card: Own) -> Response:
     """Its summary, open questions, calls of unknown outcome, standing grants and waiting messages."""
-    state = await house.loop_of(card.profile).state(card.session_id)
+    state = await (await house.loop_of(card)).state(card.session_id)
     info = await house.store.session(card.session_id)
     queue = tuple(
         QueuedMessage(
@@ -97,7 +97,7 @@ async def change_session(
     if title is not None and (not title.strip() or "\0" in title):
         raise Trouble("invalid", "The title is empty, or holds characters that are not text.")
     if title is not None or archived is not None:
-        loop = house.loop_of(card.profile)
+        loop = await house.loop_of(card)
         recorded = await loop.label(card.session_id, by=user.name, title=title, archived=archived)
         house.told(recorded)
     info = await house.store.session(card.session_id)

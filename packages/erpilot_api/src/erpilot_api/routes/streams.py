@@ -56,7 +56,7 @@ async def say(house: TheHouse, user: Asker, said: Annotated[Say, Depends(body(Sa
         known = await _said_before(house, user, card, said)
         if known is not None:
             return await _again(house, user, *known, said)
-        loop, session_id = _loop_for(house, card, said)
+        loop, session_id = await _loop_for(house, user, card, said)
         try:
             began = await house.runs.start(loop, _run(house, loop, user, session_id, said), session_id, read=True)
         except Busy:
@@ -113,13 +113,13 @@ def _run(house: House, loop: AgentLoop, user: User, session_id: str | None, said
     )
 
 
-def _loop_for(house: House, card: Card | None, said: Say) -> tuple[AgentLoop, str | None]:
+async def _loop_for(house: House, user: User, card: Card | None, said: Say) -> tuple[AgentLoop, str | None]:
     if card is None:
         if said.profile is not None and said.profile not in house.loops:
             known = ", ".join(house.loops)
             raise Trouble("invalid", f"There is no profile {said.profile}. Known: {known}.")
-        return house.loop_of(said.profile), None
-    return house.loop_of(card.profile), card.session_id
+        return house.loop_for(user, said.profile), None
+    return await house.loop_of(card), card.session_id
 
 
 def _one_at_a_time(house: House, user: User, said: Say) -> asyncio.Lock:
@@ -147,7 +147,7 @@ async def _said_before(house: House, user: User, card: Card | None, said: Say) -
 
 async def _again(house: House, user: User, card: Card, seq: int, said: Say) -> Response:
     """The answer to a message that was said before: its run from its first event on, gone on with if it was cut."""
-    loop = house.loop_of(card.profile)
+    loop = await house.loop_of(card)
     if not house.runs.is_driven(card.session_id):
         await house.runs.start(loop, _run(house, loop, user, card.session_id, said), card.session_id)
     channel = house.runs.channel(card.session_id)

@@ -28,7 +28,7 @@ async def list_trust(house: TheHouse, user: Asker) -> Response:
     found: list[Grant] = []
     async for _, card in house.cards.listed():
         if card.granted and user.sees(card.owner, card.tenant):
-            found += grants_of(card.session_id, await house.loop_of(card.profile).state(card.session_id))
+            found += grants_of(card.session_id, await (await house.loop_of(card)).state(card.session_id))
     return told(GrantList(grants=tuple(found)))
 
 
@@ -40,7 +40,7 @@ async def list_trust(house: TheHouse, user: Asker) -> Response:
 )
 async def session_trust(house: TheHouse, card: Own) -> Response:
     """What may run unasked in it."""
-    state = await house.loop_of(card.profile).state(card.session_id)
+    state = await (await house.loop_of(card)).state(card.session_id)
     return told(GrantList(grants=tuple(grants_of(card.session_id, state))))
 
 
@@ -52,7 +52,7 @@ async def session_trust(house: TheHouse, card: Own) -> Response:
 )
 async def revoke(house: TheHouse, user: Asker, card: Own, grant_id: Annotated[str, Path(max_length=100)]) -> Response:
     """Calls that it would have covered are asked again."""
-    loop = house.loop_of(card.profile)
+    loop = await house.loop_of(card)
     try:
         recorded = await loop.revoke(card.session_id, grant_id, by=user.name)
     except Refused as refused:

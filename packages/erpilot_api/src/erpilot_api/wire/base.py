@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
-Role = Literal["clerk", "manager", "owner"]
+from erpilot.shop.rights import Role as Role
+
 Text = Annotated[str, Meta(min_length=1, max_length=100_000)]
 ClientId = Annotated[str, Meta(min_length=1, max_length=200)]
 Seq = Annotated[int, Meta(ge=1, le=2**53)]
