@@ -200,6 +200,16 @@ def test_a_figure_that_stands_nowhere_is_untraced(answer: str) -> None:
     assert check(answer).untraced
 
 
+def test_one_word_for_stock_is_never_traced_to_another() -> None:
+    stock = {"on_hand": "485", "reserved": "15", "available": "470", "incoming": "30", "total": "485"}
+    for answer in ("现有 485，已占用 15，可用 470，在途 30", "485 on hand, 15 reserved: available 470; incoming: 30"):
+        found = check(answer, stock)
+        assert found.untraced == ()
+        assert [each.path for each in found.figures] == ["on_hand", "reserved", "available", "incoming"]
+    for answer in ("可用 15", "available: 30", "30 packs reserved", "在途库存 470"):
+        assert check(answer, {key: value for key, value in stock.items() if key != "total"}).untraced
+
+
 def test_what_the_person_said_and_todays_date_are_sources() -> None:
     found = check("你要 三十 箱，今天 11月30日，单号 Q-7", {}, "要30箱，Q-7\n\n[today: 2026-11-30, Monday]")
     assert found.untraced == ()

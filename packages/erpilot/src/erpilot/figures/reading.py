@@ -21,7 +21,8 @@ Kind = Literal["number", "percent", "discount", "date", "time", "code"]
 class Mention:
     """A figure in its place. ``values``: what the number may be (5k is 5000, or 5 of something); of ``percent`` 5 for
     5 %, of ``discount`` the per cent off (5 for 9.5 折). ``parts``: (year, month, day) or (hour, minute), None where
-    not said. ``numbers``: what a code is made of when it is none. ``about``: said to be approximate.
+    not said. ``numbers``: what a code is made of when it is none. ``about``: said to be approximate. ``stock``:
+    which of the four words for stock stands beside it, as the field of results that has it.
     """
 
     text: str
@@ -32,6 +33,7 @@ class Mention:
     parts: tuple[int | None, ...] = ()
     numbers: tuple[Decimal, ...] = ()
     about: bool = False
+    stock: str | None = None
 
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -109,6 +111,26 @@ _COUNTED = frozenset("箱件瓶盒台元块包袋支卷条套双打托吨斤克�
 """What follows a single Chinese digit that is a figure; 三个 and 两种 are figures of speech."""
 _WITH_UNIT = re.compile(r"x?(\d+)([A-Za-z]{0,12})", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
+
+
+STOCK = ("available", "on_hand", "reserved", "incoming")
+"""The four words for stock, as fields; one is never taken for another."""
+_STOCK_BEFORE = re.compile(
+    r"(?:(?P<available>可用|\bavailable)|(?P<on_hand>现有|\bon[ -]hand)|(?P<reserved>占用|\breserved)"
+    r"|(?P<incoming>在途|\bincoming))"
+    r"(?:数量?|库存|为|是|有|的|is|are|:|：|=|\*|\s){0,6}$",
+    re.IGNORECASE,
+)
+_STOCK_BEHIND = re.compile(
+    r"\s?(?:[a-z]{1,10}\s)?(?:(?P<available>available)|(?P<on_hand>on hand)|(?P<reserved>reserved)"
+    r"|(?P<incoming>incoming))\b",
+    re.IGNORECASE,
+)
+
+
+def _stock(text: str, start: int, end: int) -> str | None:
+    beside = _STOCK_BEFORE.search(text, max(0, start - 24), start) or _STOCK_BEHIND.match(text, end)
+    return None if beside is None else beside.lastgroup
 
 
 def normal(text: str) -> str:
@@ -221,7 +243,8 @@ def _number(text: str, start: int, end: int, value: Decimal) -> Mention:
         kind, end = ("discount" if off == "折" else "percent"), behind.end()
         values = (100 - (value * 10 if value < 10 else value),) if off == "折" else (value * 10,)
     about = about or _ABOUT_BEHIND.match(text, end) is not None
-    return Mention(text[start:end].strip(), kind, start, end, values, about=about)
+    stock = _stock(text, start, end) if kind == "number" else None
+    return Mention(text[start:end].strip(), kind, start, end, values, about=about, stock=stock)
 
 
 def _numbers(text: str, start: int, end: int) -> Mention:

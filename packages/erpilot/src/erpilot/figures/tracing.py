@@ -13,7 +13,7 @@ from decimal import Decimal
 from agent_core.answers import Evidence, Findings
 from agent_core.values import Figure
 
-from .reading import Mention, mentions, normal
+from .reading import STOCK, Mention, mentions, normal
 from .sources import Leaf, Link, Text, leaves, path_of, stands_in
 
 MOST = 2_000
@@ -111,6 +111,9 @@ class _Trace:
             self._about.append(place)
 
     def _trace(self, place: int, rank: int, call_id: str | None, link: Link | None) -> None:
+        stock = self._figures[place].stock
+        if stock is not None and link is not None and link[1] in STOCK and link[1] != stock:
+            return  # the number of another word for stock
         before = self._best[place][0]
         if rank < before:
             self._best[place] = (rank, call_id, link)
