@@ -107,6 +107,7 @@ async def visit(
         locale=language,
         timezone_id="Asia/Shanghai",
         color_scheme="dark" if dark else "light",
+        reduced_motion="reduce",
         has_touch=phone,
         is_mobile=phone,
         storage_state=state,

@@ -1,4 +1,4 @@
-"""A run that goes on while somebody looks away, reloads, says more or stops it; a server that goes away and comes back."""
+"""A run that goes on while somebody reloads, says more or stops it; a server that goes away and comes back."""
 
 from __future__ import annotations
 

@@ -104,9 +104,11 @@ function Drawn({ node, around }: { node: Nodes; around: Around }): ReactNode {
     case "break":
       return <br />;
     case "link":
-      return <Link address={node.url}>{inside()}</Link>;
+      return <Link address={node.url}>{children(node, { ...around, finder: null })}</Link>;
     case "linkReference":
-      return <Link address={around.links.get(node.identifier) ?? ""}>{inside()}</Link>;
+      return (
+        <Link address={around.links.get(node.identifier) ?? ""}>{children(node, { ...around, finder: null })}</Link>
+      );
     case "image":
       return <Picture address={node.url} alt={node.alt ?? ""} />;
     case "imageReference":

@@ -49,14 +49,13 @@ export function pieces(text: string): Piece[] {
 export function marked(text: string): string {
   if (!hasHidden(text)) return text;
   return pieces(text)
-    .map((piece) => ("text" in piece ? piece.text : piece.mark.length > 1 ? `<${piece.mark}>` : piece.mark))
+    .map((piece) => ("text" in piece ? piece.text : `<${piece.mark}>`))
     .join("");
 }
 
 function markOf(character: string): string {
   const code = character.codePointAt(0) ?? 0;
-  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
-  return code === 0x7f ? "␡" : `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  return `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
 function charAt(text: string, at: number): string {

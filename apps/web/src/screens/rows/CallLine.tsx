@@ -15,6 +15,7 @@ import { useStore } from "../../state/store";
 import { summary } from "../../text/arguments";
 import { toolName } from "../../text/codes";
 import { oneLine, seconds } from "../../text/format";
+import { marked } from "../../text/hidden";
 import { useWords } from "../../text/words";
 import { ApprovalCard } from "../ApprovalCard";
 import { Decided } from "./Decided";
@@ -77,7 +78,7 @@ export function CallLine({ call, messageSeq, span }: Props) {
         <p className="call-progress faint">
           <Plain text={call.progress.text} />
           {call.progress.fraction !== null && (
-            <progress value={call.progress.fraction} aria-label={call.progress.text} />
+            <progress value={call.progress.fraction} aria-label={marked(call.progress.text)} />
           )}
         </p>
       )}

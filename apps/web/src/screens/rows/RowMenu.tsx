@@ -5,6 +5,7 @@ import { useContext } from "react";
 import { IconButton } from "../../parts/Button";
 import { Menu, type MenuItem } from "../../parts/Menu";
 import { SessionContext } from "../../state/context";
+import { marked } from "../../text/hidden";
 import { useWords } from "../../text/words";
 
 interface Props {
@@ -30,7 +31,7 @@ export function RowMenu({ seq, through, text, label }: Props) {
   if (text) items.unshift({ label: say("copy"), icon: Copy, act: () => void navigator.clipboard?.writeText(text) });
   return (
     <Menu
-      trigger={<IconButton icon={Ellipsis} label={`${say("actions")}: ${label}`} className="small row-menu" />}
+      trigger={<IconButton icon={Ellipsis} label={marked(`${say("actions")}: ${label}`)} className="small row-menu" />}
       items={items}
     />
   );

@@ -6,12 +6,13 @@ import { Plain } from "../../parts/Plain";
 import { lang } from "../../state/prefs";
 import { useStore } from "../../state/store";
 import { clock, fullTime, oneLine } from "../../text/format";
+import { marked } from "../../text/hidden";
 import { RowMenu } from "./RowMenu";
 
 export function Said({ row, through }: { row: UserRow; through: number }) {
   const language = useStore(lang);
   return (
-    <article className="row user-row" aria-label={`${row.author}: ${oneLine(row.text, 60)}`}>
+    <article className="row user-row" aria-label={marked(`${row.author}: ${oneLine(row.text, 60)}`)}>
       <div className="bubble">
         <Plain text={row.text} />
         {row.files.map((file) => (
