@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.support.cli import QUESTION, erpilot
-from tests.support.model_server import model_server
+from tests.support.model_server import Piece, model_server
 from tests.support.screen import screen
 
 
@@ -71,6 +72,30 @@ def test_a_chat_tells_what_is_in_the_next_request_and_shortens_it_on_demand(home
             assert person.end() == 0
         assert len(server.bodies) == 4, "the commands are not for the model; the summary is"
         assert "keep the record" in json.loads(server.bodies[-1])["messages"][0]["content"]
+
+
+def test_a_summary_that_takes_too_long_is_stopped_without_ending_the_chat(home: Path) -> None:
+    slow: list[Piece] = [60.0, "late"]
+    turns = (["one " * 90], ["two"], slow, ["three"])
+    with model_server(*turns) as server, screen(home, "chat", settings=server.settings) as person:
+        for question, words in (("first", "one one"), ("second", "two")):
+            person.ready()
+            person.type(question)
+            person.wait_for(words)
+        person.ready()
+        person.type("/compact")
+        person.wait_for("Summing up")
+        until = time.monotonic() + 30
+        while len(server.bodies) < 3 and time.monotonic() < until:
+            time.sleep(0.02)
+        person.press("c")
+        person.wait_for("Interrupted.")
+        person.ready()
+        person.type("third")
+        person.wait_for("three")
+        person.ready()
+        person.press("d")
+        assert person.end() == 0
 
 
 def test_the_offline_planner_needs_no_model_to_shorten_a_chat(home: Path) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
 
 from agent_core.errors import AgentError
 
@@ -74,9 +75,23 @@ async def _command(desk: Desk, following: Following, text: str) -> None:
         elif command == "/context":
             await print_context(desk, following.bench.store, session)
         else:
-            await compact(desk, following.bench, session)
-    except AgentError as error:
+            await _until_stopped(desk, compact(desk, following.bench, session))
+    except (AgentError, Problem, asyncio.CancelledError) as error:
         desk.terminal.note(explain(error, desk.texts)[1], "error")
+
+
+async def _until_stopped(desk: Desk, work: Coroutine[Any, Any, None]) -> None:
+    """Ctrl-C ends the work and nothing else."""
+    from .runs import interrupts
+
+    task = asyncio.create_task(work)
+
+    async def stop() -> None:
+        task.cancel()
+
+    with interrupts(stop):
+        desk.terminal.note(desk.texts("compacting"), "quiet")
+        await task
 
 
 async def _turn(desk: Desk, following: Following, text: str | None) -> None:

@@ -45,8 +45,10 @@ HELP: dict[str, tuple[str, str]] = {
     ),
     "chat": ("a conversation in the terminal", "在终端里对话"),
     "chat_examples": (
-        "Examples:\n  erpilot chat\n  erpilot chat --session last --model deepseek:deepseek-chat",
-        "例子：\n  erpilot chat\n  erpilot chat --session last --model deepseek:deepseek-chat",
+        "Examples:\n  erpilot chat\n  erpilot chat --session last --model deepseek:deepseek-chat\n\n"
+        "In it: /context tells what is in the next request, /compact has what is older summed up.",
+        "例子：\n  erpilot chat\n  erpilot chat --session last --model deepseek:deepseek-chat\n\n"
+        "对话中：/context 查看下一次请求里有什么，/compact 精简较早的内容。",
     ),
     "sessions": ("list the sessions", "列出会话"),
     "sessions_examples": (

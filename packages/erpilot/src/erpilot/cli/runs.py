@@ -106,7 +106,7 @@ class Following:
         end: ev.LoopEnd | None = None
         self.failure_kind = None
         listening = lines_typed(self._queue) if self._listen else nullcontext()
-        with _interrupts(self._interrupt):
+        with interrupts(self._interrupt):
             async with listening, aclosing(stream) as items:  # type: ignore[type-var]
                 async for item in items:
                     self.session_id = item.session_id
@@ -154,7 +154,7 @@ class Following:
 
 
 @contextmanager
-def _interrupts(interrupt: Callable[[], object]) -> Iterator[None]:
+def interrupts(interrupt: Callable[[], object]) -> Iterator[None]:
     """While it lasts, Ctrl-C and a request to terminate call ``interrupt``; a second one cancels what is going on."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None, "a run is followed in a task"

@@ -73,6 +73,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "{reported} tokens were reported: the estimate was off by {error}",
         "实际 {reported} 词元：估计误差 {error}",
     ),
+    "compacting": ("Summing up what is older … (Ctrl-C stops it)", "正在精简较早的内容……（Ctrl-C 停止）"),
     "nothing_to_compact": ("There is nothing to shorten yet.", "目前没有可以精简的内容。"),
     "chat_no_session": ("Nothing was said yet.", "还没有对话。"),
     "chat_commands": (
