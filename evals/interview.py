@@ -19,7 +19,7 @@ from agent_core.messages import ModelClient, ToolCall, Usage
 from agent_core.store.memory import MemoryStore
 from erpilot.cli.models import Choice
 from erpilot.cli.work import Bench
-from erpilot.profiles import Profile
+from erpilot.profiles import Profile, told_and_found
 from erpilot.shop.open import open_shop
 
 from .questions import Question
@@ -84,7 +84,8 @@ async def ask(
     try:
         config = LoopConfig(system_prompt=profile.system_prompt, max_steps=max_steps, max_seconds=None)
         store = MemoryStore()
-        loop = AgentLoop(model=model, tools=profile.tools(shop), store=store, config=config)
+        told, findable = told_and_found(profile, profile.tools(shop))
+        loop = AgentLoop(model=model, tools=told, findable_tools=findable, store=store, config=config)
         bench = Bench(loop, store, Choice(model.name, model.name), profile, shop)
         context = bench.today()
         found.context = tuple(each.text for each in context)

@@ -18,7 +18,7 @@ from agent_core.state import environment_of
 from agent_core.store.base import EventStore
 from agent_core.trace.transcript import AnyItem, Began, Opened
 from erpilot.figures import FIGURES
-from erpilot.profiles import DEFAULT, PROFILES, Profile
+from erpilot.profiles import DEFAULT, PROFILES, Profile, told_and_found
 from erpilot.shop.embedded.shop import EmbeddedShop
 from erpilot.toolsets.shop_files import with_files
 
@@ -86,6 +86,7 @@ async def open_bench(
     try:
         tools = with_files(chosen.tools(shop), shop, desk.home)
         check_tools(rules, [tool.name for tool in tools])
+        told, found = told_and_found(chosen, tools)
         config = LoopConfig(
             system_prompt=chosen.system_prompt if system is None else system,
             auto_approve=("WRITE",) if parsed.approve == "write" else (),
@@ -97,7 +98,8 @@ async def open_bench(
         try:
             loop = AgentLoop(
                 model=client_of(choice, sentence, endpoint_profiles(desk.home)),
-                tools=tools,
+                tools=told,
+                findable_tools=found,
                 store=store,
                 config=config,
                 price=choice.price,

@@ -6,9 +6,10 @@ Invariant: a prompt is a constant; nothing that changes between two requests (a 
 from __future__ import annotations
 
 from .profile import Profile as Profile
-from .shop import SHOP
+from .profile import told_and_found as told_and_found
+from .shop import MONEY, SALES, SHOP, WAREHOUSE
 
-PROFILES: dict[str, Profile] = {profile.name: profile for profile in (SHOP,)}
+PROFILES: dict[str, Profile] = {profile.name: profile for profile in (SHOP, SALES, WAREHOUSE, MONEY)}
 """The profiles by name."""
 
 DEFAULT = SHOP.name

@@ -1,6 +1,7 @@
-"""The shop assistant: answers about orders, stock, prices and customers, and prepares quotations.
+"""The shop assistant, for the owner and for the desks: sales, warehouse, money.
 
-Invariant: the prompt says nothing that the tools can tell; today's date comes with each message.
+Invariant: the prompt says nothing that the tools can tell; today's date comes with each message. The desks differ only
+in the tools that a model is told of at once; what a person may do, the ERP decides.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ briefly. Answer in the language of the question (中文问就用中文答). Name
 Looking up
 - Every figure comes from a tool result, sums and differences too; never estimate or recall one. Call the tools
   you need, several at once where they do not depend on each other (stock and prices of the same lines). Do not
-  repeat a call that was answered.
+  repeat a call that was answered. What no tool here does, find_tools may find: call what it names with call_tool.
 - A code, barcode or document number decides which record is meant. One clear match: use it and name it.
   Several: offer at most five with what tells them apart and ask. Never guess before a write.
 - Nothing found is an answer: say so, offer what is nearest, invent nothing.
@@ -57,4 +58,42 @@ def _tools(shop: ErpBackend) -> list[Tool]:
     return [*shop_tools(shop), RECALL]
 
 
-SHOP = Profile("shop", _PROMPT, _tools)
+_ALWAYS = ("recall",)
+SHOP = Profile(
+    "shop",
+    _PROMPT,
+    _tools,
+    (
+        *("find_products", "check_stock", "get_price", "find_customers", "get_customer", "find_orders", "get_order"),
+        *("preview_quote", "create_quotation", "sales_report", "stock_report", "list_receivables", "find_purchases"),
+        *("export_table", *_ALWAYS),
+    ),
+)
+SALES = Profile(
+    "sales",
+    _PROMPT,
+    _tools,
+    (
+        *("find_products", "get_product", "check_stock", "get_price", "find_customers", "get_customer", "find_orders"),
+        *("get_order", "get_quotation", "preview_quote", "create_quotation", "confirm_quotation", "create_order"),
+        *("update_draft", *_ALWAYS),
+    ),
+)
+WAREHOUSE = Profile(
+    "warehouse",
+    _PROMPT,
+    _tools,
+    (
+        *("find_products", "get_product", "check_stock", "find_orders", "get_order", "find_purchases"),
+        *("deliver_order", "transfer_stock", "adjust_stock", "stock_report", *_ALWAYS),
+    ),
+)
+MONEY = Profile(
+    "money",
+    _PROMPT,
+    _tools,
+    (
+        *("find_customers", "get_customer", "find_orders", "get_order", "list_receivables", "list_payables"),
+        *("customer_statement", "record_payment", "refund", "sales_report", "export_table", "get_history", *_ALWAYS),
+    ),
+)
