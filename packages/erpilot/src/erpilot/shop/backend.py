@@ -81,7 +81,7 @@ class ErpBackend(Reading, Selling, Warehousing, Buying, MoneyDesk, Reporting, Co
     """
 
 
-def offered(backend: type[ErpBackend]) -> frozenset[Capability]:
+def offered(backend: type[object]) -> frozenset[Capability]:
     """The capabilities of a class: the verbs that it overrides. ``margin`` it adds by itself."""
     names: tuple[Capability, ...] = (*VERBS, *READS)
     return frozenset(name for name in names if getattr(backend, name, None) is not getattr(ErpBackend, name, None))

@@ -24,9 +24,9 @@ def fact_text(fact: Fact) -> str | None:
         case Money():
             return f"m:{fact.amount} {fact.currency}"
         case Quantity():
-            return f"q:{fact.value.normalize():f} {fact.unit}"
+            return f"q:{fact.value:f} {fact.unit}"
         case Decimal():
-            return f"n:{fact.normalize():f}"
+            return f"n:{fact:f}"
         case date():
             return f"d:{fact.isoformat()}"
         case int():
