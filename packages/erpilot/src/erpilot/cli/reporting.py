@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent_core.tools.tool import ToolContext
+from erpilot.toolsets import shop_report_facts as facts
 from erpilot.toolsets import shop_reports as reports
 from erpilot.toolsets.columns import heading
 
@@ -77,7 +78,7 @@ async def _sales(desk: Desk, shop: EmbeddedShop, parsed: argparse.Namespace) -> 
     return "sales_report", {name: value for name, value in arguments.items() if value is not None}
 
 
-def _sales_rows(desk: Desk, answer: reports.SalesAnswer) -> None:
+def _sales_rows(desk: Desk, answer: facts.SalesAnswer) -> None:
     lang, measure = desk.texts.lang, answer.measure
     shown = "margin" if measure == "margin" else "average" if measure == "average" else "revenue"
     head = [heading(answer.group_by or "", lang), heading("currency", lang), heading(shown, lang)]
@@ -101,22 +102,22 @@ def _sales_rows(desk: Desk, answer: reports.SalesAnswer) -> None:
     table(desk, head, rows, left=(0, 1, len(head) - 1))
 
 
-def _measure(answer: reports.SalesAnswer, row: reports.SalesRowFact) -> Decimal:
+def _measure(answer: facts.SalesAnswer, row: facts.SalesRowFact) -> Decimal:
     value = Decimal(row.orders) if answer.measure == "orders" else getattr(row, answer.measure)
     return value if isinstance(value, Decimal) else Decimal(0)
 
 
-def _sales_total(desk: Desk, answer: reports.SalesAnswer, total: reports.SalesTotalFact) -> None:
-    facts = [f"{_number(total.revenue)} {total.currency}", desk.texts("report_orders", count=total.orders)]
+def _sales_total(desk: Desk, answer: facts.SalesAnswer, total: facts.SalesTotalFact) -> None:
+    said = [f"{_number(total.revenue)} {total.currency}", desk.texts("report_orders", count=total.orders)]
     if total.average is not None:
-        facts.append(f"{heading('average', desk.texts.lang)} {_number(total.average)}")
+        said.append(f"{heading('average', desk.texts.lang)} {_number(total.average)}")
     if total.quantity is not None:
-        facts.append(f"{_number(total.quantity)} {total.unit}")
+        said.append(f"{_number(total.quantity)} {total.unit}")
     if total.margin is not None:
-        facts.append(f"{heading('margin', desk.texts.lang)} {_number(total.margin)} ({_number(total.margin_percent)}%)")
+        said.append(f"{heading('margin', desk.texts.lang)} {_number(total.margin)} ({_number(total.margin_percent)}%)")
     if total.lines_without_cost:
-        facts.append(desk.texts("report_without_cost", count=total.lines_without_cost))
-    desk.terminal.line(f"{heading('total', desk.texts.lang)}: {' · '.join(facts)}")
+        said.append(desk.texts("report_without_cost", count=total.lines_without_cost))
+    desk.terminal.line(f"{heading('total', desk.texts.lang)}: {' · '.join(said)}")
     if total.compared is not None and total.compared.before is not None:
         change = _signed(total.compared.change_percent) if total.compared.change_percent is not None else "–"
         values = {"before": _number(total.compared.before), "difference": _signed(total.compared.difference)}
@@ -230,7 +231,7 @@ async def _export(
     desk.terminal.line(desk.texts("report_exported", path=path, rows=rows))
 
 
-def _span(desk: Desk, key: str, span: reports.SpanFact) -> None:
+def _span(desk: Desk, key: str, span: facts.SpanFact) -> None:
     desk.terminal.line(desk.texts(key, first=span.date_from, last=span.date_to, days=span.days, zone=span.zone))
 
 

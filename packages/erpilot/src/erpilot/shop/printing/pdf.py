@@ -1,7 +1,7 @@
 """The page of a document as PDF, through ReportLab (the extra ``pdf``).
 
 Invariant: Chinese is written with a font that is embedded where the machine has one that can be, and otherwise with
-STSong-Light, which every viewer with Chinese brings (see docs/adr/0010). Texts of the shop are never markup.
+STSong-Light, which every viewer with Chinese brings (see docs/adr/0013). Texts of the shop are never markup.
 """
 
 from __future__ import annotations
