@@ -8,35 +8,60 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
-from erpilot.shop.backend import Adjustment, ErpBackend
+from erpilot.shop.backend import ErpBackend
 from erpilot.shop.catalogue import Product
 from erpilot.shop.documents import Customer
 from erpilot.shop.errors import NeedsConfirmation
 from erpilot.shop.rights import Role
 from erpilot.shop.tryton.rpc import Rpc
 from erpilot.shop.tryton.shop import TrytonShop
-from erpilot.shop.values import Quantity
-from tests.support.erp_world import Goods, World, fresh, write
+from erpilot.shop.values import zone_of
+from tests.support.erp_world import Goods, World, fresh
 from tests.support.tryton.people import password
 from tests.support.tryton.server import TrytonServer
 
 
+@dataclass
+class Sessions:
+    """What is known of people once they have logged in: their sessions, base data and rights. Every case has an event
+    loop of its own, and connections with it, but a login costs the server a password hash.
+    """
+
+    _known: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    def give(self, shop: TrytonShop) -> None:
+        """Lets a new shop go on with what is known of its user."""
+        rpc, desk = shop.rpc, shop._desk
+        if rpc.user in self._known:
+            rpc._headers, rpc.context, rpc.user_id, rpc._suffix, desk._base, desk._fields = self._known[rpc.user]
+            if desk._base is not None:
+                desk.zone = zone_of(desk._base[1].company.zone)
+
+    def keep(self, shop: TrytonShop) -> None:
+        """Remembers, and lets the shop be closed without a logout."""
+        rpc, desk = shop.rpc, shop._desk
+        if rpc._headers:
+            known = (rpc._headers, rpc.context, rpc.user_id, rpc._suffix, desk._base, desk._fields)
+            self._known[rpc.user] = known
+            rpc._headers = {}
+
+
 class TrytonWorld:
-    """A world over one server. Sessions of people are kept while it is open."""
+    """A world over one server."""
 
     main, second = "MAIN", "EAST"
     price_list, currency = "批发价", "CNY"
 
-    def __init__(self, server: TrytonServer, url: str | None = None) -> None:
-        self._url, self._database = url or server.url, server.database
+    def __init__(self, server: TrytonServer, sessions: Sessions, facts: dict[str, int]) -> None:
+        self._server, self._sessions, self._facts = server, sessions, facts
         self._shops: list[TrytonShop] = []
-        self._admin = Rpc(server.url, server.database, "admin", password("admin"))
+        self._admin = self._as("admin").rpc
         self._owner = self.person("owner")
-        self._facts: dict[str, int] = {}
 
     @property
     def backend(self) -> ErpBackend:
@@ -46,15 +71,19 @@ class TrytonWorld:
     def person(self, *roles: Role) -> TrytonShop:
         """As somebody with these roles: users of the server, one for each role."""
         (user,) = roles or ("nobody",)
-        shop = TrytonShop(Rpc(self._url, self._database, user, password(user)))
+        return self._as(user)
+
+    def _as(self, user: str) -> TrytonShop:
+        shop = TrytonShop(Rpc(self._server.url, self._server.database, user, password(user)))
+        self._sessions.give(shop)
         self._shops.append(shop)
         return shop
 
     async def close(self) -> None:
-        """Ends all sessions."""
+        """Closes all connections."""
         for shop in self._shops:
+            self._sessions.keep(shop)
             await shop.close()
-        await self._admin.close()
 
     async def product(self, goods: Goods = Goods()) -> Product:
         """A new product."""
@@ -76,12 +105,25 @@ class TrytonWorld:
         (made,) = await self._admin.act("model.product.template.create", [template])
         (row,) = await self._admin.search_read("product.product", [["template", "=", made]], ["id"])
         await self._priced(row["id"], goods)
-        for place, value in goods.stock.items():
-            if value:
-                warehouse = {"main": self.main, "second": self.second}[place]
-                counted = Adjustment(sku, warehouse, "set", Quantity(value, "个"), Quantity(Decimal(0), "个"))
-                await self._owner.adjust_stock([counted], reason="opening", write=write())
+        await self._stocked(row["id"], goods)
         return (await self._owner.get_products([sku]))[sku]
+
+    async def _stocked(self, product: int, goods: Goods) -> None:
+        """What is there at the start."""
+        counts = []
+        for place, value in goods.stock.items():
+            code = {"main": self.main, "second": self.second}[place]
+            if value:
+                location = await self._one(f"storage {code}", "stock.location", await self._storage(code))
+                lines = [("create", [{"product": product, "quantity": float(value)}])]
+                counts.append({"company": 1, "location": location, "empty_quantity": "keep", "lines": lines})
+        if counts:
+            made = await self._admin.act("model.stock.inventory.create", counts)
+            await self._admin.act("model.stock.inventory.confirm", made)
+
+    async def _storage(self, code: str) -> list[Any]:
+        (row,) = await self._admin.search_read("stock.location", [["code", "=", code]], ["storage_location"])
+        return [["id", "=", row["storage_location"]]]
 
     def _taxed(self, goods: Goods) -> list[Any]:
         return [["accounting", "=", True], ["customer_taxes.rate", "=", goods.tax_rate]]
@@ -200,10 +242,11 @@ class TrytonWorld:
 
 def opened(server: TrytonServer) -> Callable[[], AbstractAsyncContextManager[World]]:
     """Worlds over that server."""
+    sessions, facts = Sessions(), dict[str, int]()
 
     @asynccontextmanager
     async def open_world() -> AsyncIterator[World]:
-        world = TrytonWorld(server)
+        world = TrytonWorld(server, sessions, facts)
         try:
             await world.backend.whoami()  # so that its clock is the company's
             yield world
