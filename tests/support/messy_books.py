@@ -145,6 +145,21 @@ def past_orders(path: Path) -> Expected:
     )
 
 
+def in_two_lines(path: Path) -> None:
+    """Headings in two lines: one spans the prices, the others span both lines."""
+    book = xlsxwriter.Workbook(path)
+    sheet = book.add_worksheet("表")
+    sheet.merge_range("A1:E1", "商品表")
+    for column, heading in enumerate(("编码", "名称")):
+        sheet.merge_range(1, column, 2, column, heading)
+    sheet.merge_range("C2:D2", "价格")
+    sheet.write_row("C3", ("零售价", "成本价"))
+    sheet.merge_range("E2:E3", "单位")
+    sheet.write_row("A4", ("T-1", "苹果", 3.5, 2, "个"))
+    sheet.write_row("A5", ("T-2", "梨", "4.5元", "3元", "个"))
+    book.close()
+
+
 def dated(path: Path) -> None:
     """Prices with a start as a real date, with English headings."""
     book = xlsxwriter.Workbook(path)

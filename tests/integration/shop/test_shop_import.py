@@ -6,6 +6,7 @@ import csv
 import struct
 import zipfile
 import zlib
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -115,6 +116,37 @@ async def test_stock_that_moved_after_the_plan_is_a_conflict_and_changes_nothing
     await apply_plan(shop, first, reason="x", write=write("a"))
     with pytest.raises(Conflict):
         await apply_plan(shop, second, reason="x", write=write("b"))
+
+
+async def test_headings_in_two_lines_are_read_as_one(shop: EmbeddedShop, tmp_path: Path) -> None:
+    path = tmp_path / "x.xlsx"
+    messy_books.in_two_lines(path)
+    plan = await planned(shop, path)
+    assert plan.problems.total == 0
+    assert [(each.sku, each.list_price, each.cost, each.base.name) for each in plan.products] == [
+        ("T-1", Decimal("3.5"), 2, "个"),
+        ("T-2", Decimal("4.5"), 3, "个"),
+    ]
+
+
+async def test_a_barcode_of_another_product_of_the_shop_is_an_error(shop: EmbeddedShop, tmp_path: Path) -> None:
+    (known,) = (await shop.get_products(["PA4-70"])).values()
+    barcode = next(unit.barcode for unit in known.units if unit.barcode)
+    path = tmp_path / "x.csv"
+    path.write_text(f"编码,名称,条码\nT-1,苹果,{barcode}\nPA4-70,{known.name},\n", encoding="utf-8")
+    plan = await planned(shop, path)
+    assert [(each.row, each.column, each.code) for each in plan.problems.kept] == [(2, "C", "same_barcode")]
+
+
+async def test_what_a_file_does_not_say_of_a_product_stays(shop: EmbeddedShop, tmp_path: Path) -> None:
+    (before,) = (await shop.get_products(["PA4-70"])).values()
+    path = tmp_path / "x.csv"
+    path.write_text(f"编码,名称,零售价\nPA4-70,{before.name},25.5\n", encoding="utf-8")
+    plan = await planned(shop, path)
+    assert (plan.changed, plan.sample[0].field) == (1, "list_price")
+    await apply_plan(shop, plan, reason="x", write=write())
+    (after,) = (await shop.get_products(["PA4-70"])).values()
+    assert replace(after, list_price=before.list_price, version=before.version) == before
 
 
 async def test_prices_come_with_their_day(shop: EmbeddedShop, tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ _NUMBER = re.compile(
     r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)\s*(?P<scale>[万千]?)[)]?\s*(?P<unit>(?:[^\d\s.,+()-].*)?)",
     re.IGNORECASE,
 )
+_UNTIDY = re.compile("^\\s|\\s$|\\s\\s|[\t\n\r\u200b\ufeff]")
+_SIMPLE = re.compile(r"[¥￥]?(\d{1,15}(?:\.\d{1,10})?) ?([元箱件个瓶包盒]?)")
 _MONEY_WORDS = frozenset({"元", "块", "圆", "rmb", "cny", "usd", "eur", "人民币", "美元", "元整", "/", "-"})
 _YES = frozenset({"是", "有", "y", "yes", "true", "1", "√", "✓", "✔", "对", "启用", "上架", "在售", "active", "正常"})
 _NO = frozenset(
@@ -52,6 +54,8 @@ _NO = frozenset(
 _NOTHING = frozenset(
     {"", "-", "--", "—", "——", "/", "\\", "n/a", "na", "null", "none", "无", "#n/a", "#value!", "#ref!"}
 )
+_LONGEST_NOTHING = 12
+"""Characters, with some room for spaces."""
 _DATE = re.compile(
     r"(?P<y>\d{4})\s*[-/.年]\s*(?P<m>\d{1,2})\s*[-/.月]\s*(?P<d>\d{1,2})\s*日?(?:[T\s].*)?"
     r"|(?P<y8>(?:19|20)\d\d)(?P<m8>\d\d)(?P<d8>\d\d)"
@@ -65,12 +69,14 @@ _EPOCH = date(1899, 12, 30)
 
 def is_empty(cell: Cell) -> bool:
     """Whether nothing stands there, or a sign for nothing."""
-    return cell is None or (isinstance(cell, str) and (not cell or normal(cell).casefold() in _NOTHING))
+    if type(cell) is str:
+        return len(cell) <= _LONGEST_NOTHING and cell.strip().casefold() in _NOTHING
+    return cell is None
 
 
 def normal(text: str) -> str:
     """Full-width signs made plain, spaces of all kinds at the ends and doubled ones taken out."""
-    if text.isascii() and text == text.strip() and "  " not in text and "\n" not in text and "\t" not in text:
+    if unicodedata.is_normalized("NFKC", text) and not _UNTIDY.search(text):
         return text
     return " ".join(unicodedata.normalize("NFKC", text.replace("\u200b", "").replace("\ufeff", "")).split())
 
@@ -115,6 +121,8 @@ def number_of(cell: Cell) -> tuple[Decimal, str | None]:
         return Decimal(int(cell)) if cell == int(cell) and abs(cell) < 1e15 else Decimal(f"{cell:.15g}"), None
     if not isinstance(cell, str):
         raise Unclear("not_a_number")
+    if simple := _SIMPLE.fullmatch(cell):
+        return Decimal(simple[1]), simple[2] or None
     if _PLAIN.fullmatch(cell):
         return Decimal(cell), None
     text = normal(cell)

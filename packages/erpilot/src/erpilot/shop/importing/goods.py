@@ -44,6 +44,7 @@ async def plan_products(backend: ErpBackend, table: Table) -> Plan:
     """New products, and those that change."""
     plan, report = Plan("products", "set", table.rows, table.problems), Reporter(table)
     known = await products_of(backend, (record.values["sku"] for record in table.records))
+    coded = await products_of(backend, (each.values["barcode"] for each in table.records if "barcode" in each.values))
     currency = (await backend.whoami()).company.currency
     rows: dict[str, int] = {}
     barcodes: dict[str, str] = {}
@@ -60,9 +61,12 @@ async def plan_products(backend: ErpBackend, table: Table) -> Plan:
         product = _product(record, before, currency, report)
         if product is None:
             continue
-        if (barcode := record.values.get("barcode")) and barcodes.setdefault(barcode, sku) != sku:
-            report.error(record, "barcode", "same_barcode", text=barcode, other=barcodes[barcode])
-            continue
+        if barcode := record.values.get("barcode"):
+            if (other := coded.get(barcode)) is not None and other.sku.casefold() != sku.casefold():
+                barcodes[barcode] = other.sku
+            if barcodes.setdefault(barcode, sku) != sku:
+                report.error(record, "barcode", "same_barcode", text=barcode, other=barcodes[barcode])
+                continue
         if "list_price" in record.values:
             plan.add_to("list_price", product.list_price)
         if before is None:
@@ -73,14 +77,27 @@ async def plan_products(backend: ErpBackend, table: Table) -> Plan:
             continue
         else:
             plan.changed += 1
+            plan.show(_first_change(before, product))
             if product.list_price != before.list_price:
-                plan.show(FieldChange(sku, "list_price", before.list_price, product.list_price))
                 _far(report, record, "list_price", before.list_price, product.list_price)
-            else:
-                plan.show(FieldChange(sku, "name", before.name, product.name))
         made.append(product)
     plan.products = made
     return plan
+
+
+_SHOWN_FIELDS = ("list_price", "cost", "name", "specification", "category", "tax_rate", "min_order", "active")
+
+
+def _first_change(before: Product, after: Product) -> FieldChange:
+    """What a person is shown of a product that changes."""
+    for name in _SHOWN_FIELDS:
+        old, new = getattr(before, name), getattr(after, name)
+        if old != new:
+            return FieldChange(
+                before.sku, name, *(int(each) if isinstance(each, bool) else each for each in (old, new))
+            )
+    units = [", ".join(f"{unit.name} {unit.factor.normalize():f}" for unit in each.units) for each in (before, after)]
+    return FieldChange(before.sku, "units", *units)
 
 
 def _product(record: Record, before: Product | None, currency: str, report: Reporter) -> Product | None:

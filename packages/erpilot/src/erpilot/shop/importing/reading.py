@@ -6,13 +6,14 @@ and counted; the first ``MOST_PROBLEMS`` are kept in words, the others as number
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from .cells import (
     Unclear,
@@ -141,7 +142,10 @@ def read_table(
     table = Table(of_kind.name, chosen, headings, [], Problems())
     for problem in headings.problems:
         table.problems.add(problem)
-    _read_rows(table)
+    try:
+        _read_rows(table)
+    finally:
+        chosen.release()
     return table
 
 
@@ -178,7 +182,7 @@ def find_table(
         best = max(
             (
                 _scored(row, of_kind, mapping, f"{path.stem} {each.name}".casefold())
-                for row in top
+                for row in (*top, *_in_two_lines(top))
                 for of_kind in _kinds(kind)
             ),
             key=lambda scored: scored[0],
@@ -221,6 +225,17 @@ def _top(sheet: Sheet) -> list[Row]:
     return top
 
 
+def _in_two_lines(top: Sequence[Row]) -> Iterator[Row]:
+    """Headings of which some stand in a second line, under one that spans several columns."""
+    for (number, upper), (following, lower) in itertools.pairwise(top):
+        texts = all(isinstance(cell, str) for cell in lower if cell is not None)
+        if following == number + 1 and texts and len(lower) >= 2:
+            width = max(len(upper), len(lower))
+            upper, lower = ([*cells, *[None] * (width - len(cells))] for cells in (upper, lower))
+            if sum(bool(below) and bool(above) for above, below in zip(upper, lower, strict=True)) <= 2:
+                yield following, [below or above for above, below in zip(upper, lower, strict=True)]
+
+
 def _scored(
     row: Row, of_kind: KindOfFile, mapping: Mapping[str, str] | None, called: str
 ) -> tuple[float, bool, KindOfFile, Headings]:
@@ -246,7 +261,7 @@ def _read_rows(table: Table) -> None:
         record = Record(number, {})
         for column, read in columns:
             cell = cells[column.index] if column.index < len(cells) else None
-            if cell is None or cell == "" or (type(cell) is str and is_empty(cell)):
+            if cell is None or cell == "" or is_empty(cell):
                 continue
             try:
                 read(cell, record)
@@ -262,8 +277,7 @@ def _read_rows(table: Table) -> None:
         table.rows += 1
         for group in required:
             if not any(name in record.values for name in group) and number not in problems.bad_rows:
-                at = next((column for column, _ in columns if column.field in group), None)
-                letters = at.letters if at else ""
+                letters = next((column.letters for column, _ in columns if column.field in group), "")
                 problems.add(Problem(number, letters, "missing", {"field": group[0]}))
         if number not in problems.bad_rows:
             records.append(record)
@@ -271,11 +285,14 @@ def _read_rows(table: Table) -> None:
 
 def _sum_at(cells: Sequence[Cell], record: Record, keys: set[int], required: Sequence[tuple[str, ...]]) -> int | None:
     """Where a row says that it holds sums: in the place of what names a record, or in a row that lacks such a thing."""
-    at = next((index for index, cell in enumerate(cells[:8]) if type(cell) is str and _says_sum(cell)), None)
-    if at is None or at in keys:
-        return at
-    complete = all(any(name in record.values for name in group) for group in required)
-    return None if complete else at
+    for index in keys:
+        cell = cells[index] if index < len(cells) else None
+        if type(cell) is str and _says_sum(cell):
+            return index
+    for group in required:
+        if not any(name in record.values for name in group):
+            return next((at for at, cell in enumerate(cells[:8]) if type(cell) is str and _says_sum(cell)), None)
+    return None
 
 
 def _says_sum(cell: str) -> bool:
@@ -302,7 +319,7 @@ def _reader(column: Column) -> Callable[[Cell, Record], None]:
         return text
     if how in (_NUMBER, _AMOUNT):
         measure = number_of if how == _NUMBER else amount_of
-        step = Decimal(1).scaleb(-limit)
+        least = -limit
         usual = unit_of_heading(column.unit)
 
         def number(cell: Cell, record: Record) -> None:
@@ -311,7 +328,7 @@ def _reader(column: Column) -> Callable[[Cell, Record], None]:
                 raise Unclear("negative")
             if value > MOST_VALUE:
                 raise Unclear("too_much")
-            if value % step:
+            if cast(int, value.as_tuple().exponent) < least and value != round(value, limit):
                 raise Unclear("too_precise", digits=str(limit))
             record.values[name] = value
             if said := unit or usual:

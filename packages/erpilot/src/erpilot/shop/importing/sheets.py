@@ -15,10 +15,10 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias
 
 from .problems import UnreadableFile
 
@@ -42,18 +42,23 @@ _SEPARATORS = ",;\t|"
 _OLE = b"\xd0\xcf\x11\xe0"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sheet:
-    """A sheet, or the one table of a CSV file. ``read`` opens it anew each time."""
+    """A sheet, or the one table of a CSV file. An XLSX sheet is laid out once, until ``release``."""
 
     name: str
     path: Path
     encoding: str | None = None
     separator: str = ","
+    laid_out: Any = field(default=None, repr=False, compare=False)
 
     def rows(self) -> Iterator[Row]:
-        """The rows that are not empty."""
+        """The rows that are not empty, from the first one on."""
         return _csv_rows(self) if self.encoding else _xlsx_rows(self)
+
+    def release(self) -> None:
+        """Lets go of what was laid out."""
+        self.laid_out = None
 
 
 def open_sheets(path: Path, *, encoding: str | None = None) -> list[Sheet]:
@@ -174,16 +179,17 @@ def _xlsx_rows(sheet: Sheet) -> Iterator[Row]:
     from python_calamine import CalamineWorkbook
 
     try:
-        with CalamineWorkbook.from_path(sheet.path) as book:
-            cells = book.get_sheet_by_name(sheet.name)
-            begins = cells.start
-            if begins is None:
-                return
-            left: list[Cell] = [None] * begins[1]
-            for number, row in enumerate(cells.iter_rows(), 1):
-                # calamine gives the rows from the first one with a value on; empty cells are empty texts
-                if any(cell != "" for cell in row):
-                    yield number, cast("list[Cell]", row if not left else [*left, *row])
+        if sheet.laid_out is None:
+            with CalamineWorkbook.from_path(sheet.path) as book:
+                sheet.laid_out = book.get_sheet_by_name(sheet.name)
+        cells = sheet.laid_out
+        if (begins := cells.start) is None:
+            return
+        left: list[Cell] = [None] * begins[1]
+        for number, row in enumerate(cells.iter_rows(), 1):
+            # rows come from the first of the sheet on, columns from the first with a value; empty is an empty text
+            if row[0] != "" or any(cell != "" for cell in row):
+                yield number, row if not left else [*left, *row]
     except UnreadableFile:
         raise
     except Exception as error:

@@ -47,7 +47,7 @@ async def plan_parties(backend: ErpBackend, table: Table) -> Plan:
             continue
         else:
             plan.changed += 1
-            plan.show(FieldChange(before.id, "name", before.name, draft.name))
+            plan.show(_first_change(before, draft))
         made.append(ImportedCustomer(before.id if before else record.values.get("id"), draft))
     plan.parties = made
     return plan
@@ -102,6 +102,17 @@ def _draft(
         contact=contact or (before.contact if before else None),
         city=values.get("city", before.city if before else None),
     )
+
+
+_SHOWN_FIELDS = ("name", "price_list", "terms", "credit_limit", "contact", "city")
+
+
+def _first_change(before: Customer, draft: CustomerDraft) -> FieldChange:
+    """What a person is shown of a party that changes."""
+    for name in _SHOWN_FIELDS:
+        if getattr(before, name) != getattr(draft, name):
+            return FieldChange(before.id, name, getattr(before, name), getattr(draft, name))
+    return FieldChange(before.id, "short_names", ";".join(before.short_names), ";".join(draft.short_names))
 
 
 def _same(before: Customer, draft: CustomerDraft) -> bool:
