@@ -124,8 +124,8 @@ async def test_headings_in_two_lines_are_read_as_one(shop: EmbeddedShop, tmp_pat
     plan = await planned(shop, path)
     assert plan.problems.total == 0
     assert [(each.sku, each.list_price, each.cost, each.base.name) for each in plan.products] == [
-        ("T-1", Decimal("3.5"), 2, "个"),
-        ("T-2", Decimal("4.5"), 3, "个"),
+        ("T-1", Decimal("3.5"), Decimal(2), "个"),
+        ("T-2", Decimal("4.5"), Decimal(3), "个"),
     ]
 
 

@@ -167,7 +167,7 @@ def _units(record: Record, before: Product | None, report: Reporter) -> tuple[Un
         report.error(record, "unit", "unit_differs", sku=before.sku, known=before.base.name, text=said)
         return None
     units = list(before.units)
-    if "barcode" in values:
+    if "barcode" in values and not any(unit.barcode == values["barcode"] for unit in units):
         units[0] = replace(units[0], barcode=values["barcode"])
     if factor is not None and factor > 1:
         name = values.get("pack_unit", PACK_UNIT)
