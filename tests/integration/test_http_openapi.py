@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import jsonschema
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
@@ -106,6 +107,11 @@ def test_every_operation_has_a_summary_a_description_and_examples_of_what_it_tak
             for content in operation.get("requestBody", {}).get("content", {}).values():
                 assert "example" in content, path
             for status, answer in operation["responses"].items():
+                for kind, content in answer.get("content", {}).items():
+                    assert "example" in content, (path, status)
+                    if kind in ("application/json", "application/problem+json"):
+                        schema = {**content["schema"], "components": DOCUMENT["components"]}
+                        jsonschema.validate(content["example"], schema)
                 assert answer["description"], (path, status)
                 if status.startswith(("4", "5")):
                     assert list(answer["content"]) == ["application/problem+json"], (path, status)

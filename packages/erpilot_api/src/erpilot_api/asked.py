@@ -77,14 +77,11 @@ def takes(shape: type[Body], example: dict[str, Any]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema, "example": example}}}}
 
 
-def gives(
-    shape: type[Answer], description: str, example: Any = None, *, status: int = 200, also: tuple[int, ...] = ()
-) -> Said:
+def gives(shape: type[Answer], description: str, *, status: int = 200, also: tuple[int, ...] = ()) -> Said:
     """What the OpenAPI document says of the answers. ``also``: statuses of problems besides those of all resources."""
-    content: dict[str, Any] = {"schema": {"$ref": f"#/components/schemas/{shape.__name__}"}}
-    if example is not None:
-        content["example"] = example
-    return {status: {"description": description, "content": {"application/json": content}}, **problems(*also)}
+    schema = {"$ref": f"#/components/schemas/{shape.__name__}"}
+    content = {"application/json": {"schema": schema}}
+    return {status: {"description": description, "content": content}, **problems(*also)}
 
 
 _PROBLEMS = {
@@ -105,6 +102,7 @@ _PROBLEMS = {
 
 def problems(*statuses: int) -> Said:
     """Problems that a resource may answer, and those that every one may."""
-    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    schema = {"$ref": "#/components/schemas/Problem"}
+    content = {"application/problem+json": {"schema": schema}}
     wanted = sorted({401, 403, 413, 415, 421, 422, 429, 500, 503, *statuses})
     return {status: {"description": _PROBLEMS[status], "content": content} for status in wanted}

@@ -13,11 +13,13 @@ from contextlib import aclosing
 from typing import Literal
 
 from agent_core import events as ev
+from agent_core.errors import AgentError
 from agent_core.messages import ReasoningDelta, TextDelta
 from agent_core.store.base import EventStore
 
 from .channel import Channel
 from .frames import Frame, envelope, frame_of
+from .problems import problem_of
 from .wire import Done, PartialStep, Start
 
 Follow = Literal["none", "run", "always"]
@@ -104,6 +106,8 @@ class Reader:
                     yield chunk
             if not self._closing:
                 yield envelope("done", Done(session_id=channel.session_id, seq=self.cursor, reason=self._end or "head"))
+        except AgentError as error:  # the log cannot be read (any more)
+            yield envelope("error", problem_of(error))
         finally:
             self.finish()
 

@@ -124,6 +124,7 @@ async def list_reports(
     "/api/sessions/{session_id}/export",
     operation_id="exportSession",
     summary="The session as one self-contained file",
+    response_class=Response,
     responses=_FILE,
 )
 async def export(
@@ -146,6 +147,7 @@ async def export(
     "/api/sessions/{session_id}/trace",
     operation_id="trace",
     summary="The session as a trace",
+    response_class=Response,
     responses=_FILE,
 )
 async def trace(house: TheHouse, card: Own) -> Response:

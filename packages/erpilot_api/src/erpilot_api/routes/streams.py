@@ -46,6 +46,7 @@ _STREAM: Said = {
     "/api/chat/stream",
     operation_id="say",
     summary="Say something and read what comes of it",
+    response_class=Response,
     responses={**_STREAM, **problems(404, 409, 410)},
     openapi_extra=takes(Say, {"message": "订单 123 还有货吗？", "client_message_id": "c-1"}),
 )
@@ -75,6 +76,7 @@ async def say(house: TheHouse, user: Asker, said: Annotated[Say, Depends(body(Sa
     "/api/sessions/{session_id}/events",
     operation_id="events",
     summary="The events of a session, from the log and as they happen",
+    response_class=Response,
     responses={**_STREAM, **problems(404, 410)},
 )
 async def events(
