@@ -83,7 +83,7 @@ def test_no_request_made_from_the_document_gets_a_5xx_or_an_answer_that_stands_n
     strategies += [operation.as_strategy(mode) for mode in modes]
 
     @settings(
-        max_examples=25,
+        max_examples=15,
         deadline=None,
         database=None,
         phases=[Phase.generate],
