@@ -9,12 +9,15 @@ import sqlite3
 from collections.abc import Callable
 from datetime import datetime
 
+from ..errors import Invalid
 from ..rights import Right
 from ..values import Company
 from ..verbs.outcome import Verb, Write, Written
 from . import effects
 from .acting import Acting
 from .database import Database
+
+MOST_ROWS = 10_000_000
 
 
 class EmbeddedDesk:
@@ -35,6 +38,11 @@ class EmbeddedDesk:
         if rights:
             acting.require(*rights)
         return acting
+
+    def _window(self, limit: int, offset: int) -> None:
+        """Raises ``Invalid`` for a page that cannot be."""
+        if not 0 <= limit <= MOST_ROWS or not 0 <= offset <= MOST_ROWS:
+            raise Invalid(f"A page of {limit} from {offset} on cannot be: 0 to {MOST_ROWS:,} are possible.")
 
     async def _write(
         self,

@@ -11,10 +11,11 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from decimal import InvalidOperation
 from pathlib import Path
 from typing import TypeVar
 
-from ..errors import ShopError, Unavailable
+from ..errors import Invalid, ShopError, Unavailable
 from .schema import damaged
 
 T = TypeVar("T")
@@ -82,6 +83,8 @@ class Database:
             raise
         except sqlite3.DatabaseError as error:
             raise explained(error, self.path) from error
+        except (UnicodeEncodeError, OverflowError, InvalidOperation):
+            raise Invalid("A text or a number of this request is nothing that a shop can hold.") from None
 
     def _connection(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)

@@ -160,6 +160,7 @@ class EmbeddedBuying(EmbeddedDesk, Buying):
 
     async def list_purchases(self, which: PurchaseFilter, *, limit: int = 20, offset: int = 0) -> PurchasePage:
         """See ``Buying``."""
+        self._window(limit, offset)
         me = self._acting()
         return await self._database.read(lambda c: purchasing.page(c, me, which, limit, offset))
 
@@ -191,6 +192,7 @@ class EmbeddedMoney(EmbeddedDesk, MoneyDesk):
         offset: int = 0,
     ) -> Balances:
         """See ``MoneyDesk``."""
+        self._window(limit, offset)
         day = as_of or self._acting("see_money").today
         self._acting("see_money")
         return await self._database.read(
@@ -211,6 +213,7 @@ class EmbeddedMoney(EmbeddedDesk, MoneyDesk):
         offset: int = 0,
     ) -> Balances:
         """See ``MoneyDesk``."""
+        self._window(limit, offset)
         day = as_of or self._acting("see_money").today
         self._acting("see_money")
         return await self._database.read(
@@ -301,5 +304,6 @@ class EmbeddedControl(EmbeddedDesk, Control):
 
     async def history(self, which: HistoryFilter, *, limit: int = 20, offset: int = 0) -> HistoryPage:
         """See ``Control``."""
+        self._window(limit, offset)
         self._acting("see_history")
         return await self._database.read(lambda c: history.page(c, which, limit, offset))

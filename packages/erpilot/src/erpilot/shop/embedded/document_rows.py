@@ -128,7 +128,7 @@ def warehouse_code(connection: sqlite3.Connection, code: str | None) -> str:
     if code is None:
         return known[0].code
     if all(each.code != code for each in known):
-        raise NotFound(f"There is no warehouse {code!r}.", nearest=[f"{each.code} {each.name}" for each in known])
+        raise NotFound(f"There is no warehouse {code[:40]!r}.", nearest=[f"{each.code} {each.name}" for each in known])
     return code
 
 

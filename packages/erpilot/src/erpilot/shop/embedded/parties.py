@@ -40,7 +40,7 @@ def get(connection: sqlite3.Connection, party_id: str, role: Role) -> Customer:
     """The party with that id. Raises ``NotFound``."""
     row = connection.execute(f"SELECT {_COLUMNS} FROM party WHERE id = ? AND role = ?", (party_id, role)).fetchone()
     if not row:
-        raise NotFound(f"There is no {role} {party_id}.")
+        raise NotFound(f"There is no {role} {party_id[:40]}.")
     return _customer(row)
 
 

@@ -34,7 +34,9 @@ def named(known: Sequence[PriceList], text: str) -> PriceList:
     for each in known:
         if asked in map(squeezed, (each.code, each.name, *each.aliases)):
             return each
-    raise NotFound(f"There is no price list {text.strip()!r}.", nearest=[f"{each.code} {each.name}" for each in known])
+    raise NotFound(
+        f"There is no price list {text.strip()[:40]!r}.", nearest=[f"{each.code} {each.name}" for each in known]
+    )
 
 
 def tiers_of(connection: sqlite3.Connection, row: int, price_list: str) -> list[PriceTier]:

@@ -90,7 +90,7 @@ def rows_of(connection: sqlite3.Connection, skus: Iterable[str]) -> dict[str, in
         known.update((sku.casefold(), row) for sku, row in found)
     for sku in wanted:
         if sku.casefold() not in known:
-            raise NotFound(f"There is no product {sku}.")
+            raise NotFound(f"There is no product {sku[:40]}.")
     return {sku: known[sku.casefold()] for sku in wanted}
 
 
@@ -155,7 +155,7 @@ def categories(connection: sqlite3.Connection, text: str) -> list[str]:
     asked = squeezed(text)
     found = [name for name in known if squeezed(name) == asked] or [n for n in known if asked and asked in squeezed(n)]
     if not found:
-        raise NotFound(f"There is no category {text.strip()!r}.", nearest=known)
+        raise NotFound(f"There is no category {text.strip()[:40]!r}.", nearest=known)
     return found
 
 
@@ -187,7 +187,7 @@ def warehouses(connection: sqlite3.Connection, named: str | None) -> list[Wareho
     found = [w for w in known if asked in (squeezed(w.code), squeezed(w.name))]
     found = found or [w for w in known if asked and (asked in squeezed(w.name) or asked in squeezed(w.code))]
     if len(found) != 1:
-        raise NotFound(f"There is no warehouse {named.strip()!r}.", nearest=[f"{w.code} {w.name}" for w in known])
+        raise NotFound(f"There is no warehouse {named.strip()[:40]!r}.", nearest=[f"{w.code} {w.name}" for w in known])
     return found
 
 

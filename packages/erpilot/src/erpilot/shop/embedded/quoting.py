@@ -48,12 +48,12 @@ def check_lines(connection: sqlite3.Connection, lines: Sequence[LineWanted], dis
     if not lines:
         raise Invalid("A document needs at least one line.")
     for off in (discount, *(line.discount for line in lines if line.discount is not None)):
-        if not off.is_finite() or not 0 <= off < 100:
+        if not off.is_finite() or not 0 <= off < 100 or off != round(off, 2):
             raise Invalid(f"A discount of {off} % cannot be.")
     known = products.by_codes(connection, [line.sku for line in lines])
     for line in lines:
         if line.sku not in known:
-            raise NotFound(f"There is no product {line.sku}.")
+            raise NotFound(f"There is no product {line.sku[:40]}.")
         known[line.sku].quantity(line.quantity.value, line.quantity.unit)
 
 

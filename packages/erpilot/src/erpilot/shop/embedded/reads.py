@@ -25,6 +25,7 @@ class EmbeddedReading(EmbeddedDesk, Reading):
         self, text: str, *, category: str | None = None, in_stock: bool = False, limit: int = 5, offset: int = 0
     ) -> Found[Product]:
         """See ``Reading``."""
+        self._window(limit, offset)
         found = await self._database.read(lambda c: products.find(c, text, category, in_stock, limit, offset))
         if "see_cost" in self._rights:
             return found
@@ -67,6 +68,7 @@ class EmbeddedReading(EmbeddedDesk, Reading):
 
     async def find_customers(self, text: str, *, limit: int = 5, offset: int = 0) -> Found[Customer]:
         """See ``Reading``."""
+        self._window(limit, offset)
         return self._reachable(await self._database.read(lambda c: parties.find(c, "customer", text, limit, offset)))
 
     async def find_suppliers(self, text: str, *, limit: int = 5) -> Found[Customer]:
@@ -80,6 +82,7 @@ class EmbeddedReading(EmbeddedDesk, Reading):
 
     async def list_orders(self, which: OrderFilter, *, limit: int = 20, offset: int = 0) -> OrderPage:
         """See ``Reading``. Purchases are only listed for those who may see costs."""
+        self._window(limit, offset)
         if which.kind == "purchase":
             self._acting("see_cost")
         purchases = "see_cost" in self._rights

@@ -24,6 +24,7 @@ class EmbeddedReporting(EmbeddedDesk, Reporting):
         self, *, quiet_days: int = 60, history_days: int = 365, least_orders: int = 3, limit: int = 20, offset: int = 0
     ) -> QuietCustomers:
         """See ``Reporting``."""
+        self._window(limit, offset)
         acting = self._acting()
         return await self._database.read(
             lambda c: quiet.quiet_customers(c, acting, quiet_days, history_days, least_orders, limit, offset)
@@ -39,6 +40,7 @@ class EmbeddedReporting(EmbeddedDesk, Reporting):
         offset: int = 0,
     ) -> StockReport:
         """See ``Reporting``."""
+        self._window(limit, offset)
         acting = self._acting()
         return await self._database.read(
             lambda c: stock_reports.stock_report(c, acting, kind, warehouse, days, limit, offset)
@@ -56,6 +58,7 @@ class EmbeddedReporting(EmbeddedDesk, Reporting):
         offset: int = 0,
     ) -> Suggestions:
         """See ``Reporting``."""
+        self._window(limit, offset)
         acting = self._acting()
         return await self._database.read(
             lambda c: suggesting.suggest(
