@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from agent_core.store.base import EventStore, SessionInfo
 
 _SHOWN = 20
+_LAST = 10
+"""Newest events in which the end of a run is looked for: names, decisions and the like may stand behind it."""
 
 
 def sessions(desk: Desk, parsed: argparse.Namespace) -> int:
@@ -74,8 +76,10 @@ async def _gist(desk: Desk, store: EventStore, info: SessionInfo) -> tuple[str, 
             if isinstance(item.event, ev.UserMessage):
                 question = " ".join(part.text for part in item.event.content if isinstance(part, ev.TextPart))
                 break
-        async for item in store.read(info.session_id, info.head - 1):
-            if isinstance(item.event, ev.LoopEnd):
+        async for item in store.read(info.session_id, max(0, info.head - _LAST)):
+            if isinstance(item.event, ev.RunStarted):
+                state = desk.texts("state_running")
+            elif isinstance(item.event, ev.LoopEnd):
                 state = desk.texts.get(f"reason_{item.event.reason}", item.event.reason)
     except Erased:
         state = desk.texts("state_erased")
