@@ -70,3 +70,5 @@ def _jobs(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("jobs by backend and language: how they were done")
         for line in printed(map(str, rows)):
             terminalreporter.line(line)
+    for value in [v for report in reports for n, v in getattr(report, "user_properties", ()) if n == "phrasings"]:
+        terminalreporter.line(f"offline planner, phrasings right: {value}")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from agent_core.tools.tool import Tool
 from erpilot.offline import OfflineModel
 from erpilot.shop.embedded.shop import EmbeddedShop
 from erpilot.shop.importing.applying import Options
@@ -55,6 +56,11 @@ def shop(seeded: Path) -> Iterator[EmbeddedShop]:
 
 
 @pytest.fixture(scope="module")
+def tools(shop: EmbeddedShop, tmp_path_factory: pytest.TempPathFactory) -> list[Tool]:
+    return with_files(shop_tools(shop), shop, tmp_path_factory.mktemp("files"))
+
+
+@pytest.fixture(scope="module")
 def written(seeded: Path) -> Iterator[Callable[[], int]]:
     """Changes whenever anything was written to the shop of the reads."""
     connection = sqlite3.connect(seeded)
@@ -89,11 +95,11 @@ def _names(cases: list[Any]) -> list[str]:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("job", READS, ids=_names(READS))
 async def test_a_job_that_reads_finds_all_that_a_right_answer_holds_and_changes_nothing(
-    shop: EmbeddedShop, written: Callable[[], int], tmp_path: Path, job: Job, language: str, record_property: Any
+    tools: list[Tool], written: Callable[[], int], job: Job, language: str, record_property: Any
 ) -> None:
     before = written()
     model = script(job, world("embedded"), language)
-    played = await play(model, with_files(shop_tools(shop), shop, tmp_path), job.phrasings(language)[0])
+    played = await play(model, tools, job.phrasings(language)[0])
     assert (played.end, played.errors, played.asked) == ("completed", [], [])
     assert {name for name, _ in played.calls} == job.tools
     assert missing_facts(job, played) == []
@@ -134,16 +140,10 @@ async def test_a_job_that_writes_is_shown_first_and_done_once_when_a_person_agre
 
 @pytest.mark.parametrize(("job", "language", "text"), CLAIMED_READS, ids=_names(CLAIMED_READS))
 async def test_the_offline_planner_does_the_jobs_that_it_claims(
-    shop: EmbeddedShop,
-    written: Callable[[], int],
-    tmp_path: Path,
-    job: Job,
-    language: str,
-    text: str,
-    record_property: Any,
+    tools: list[Tool], written: Callable[[], int], job: Job, language: str, text: str, record_property: Any
 ) -> None:
     before = written()
-    played = await play(OfflineModel(), with_files(shop_tools(shop), shop, tmp_path), text)
+    played = await play(OfflineModel(), tools, text)
     assert (played.end, played.asked) == ("completed", [])
     assert not [kind for _, kind in played.errors if kind != "validation"]
     assert figures_from_nowhere(played.answer, [text, *played.texts]) == set()

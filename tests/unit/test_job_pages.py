@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.support import job_table
+from erpilot.offline.reading import WORDS
+from erpilot.offline.wants import JOBS
+from tests.support import job_table, offline_page
 from tests.support.jobs import jobs
 
 
@@ -24,3 +26,18 @@ def test_the_table_at_the_end_of_a_run_names_every_job_once() -> None:
     assert len(lines) == 41
     assert "planner, scripted" in lines[1]
     assert lines[9].count("refused") == 2
+
+
+def test_the_page_of_the_offline_planner_is_that_of_its_words_and_cases() -> None:
+    assert offline_page.PAGE.read_text(encoding="utf-8") == offline_page.page(), "python -m tests.support.offline_page"
+
+
+def test_the_planner_claims_only_what_the_cases_have_it_do() -> None:
+    claimed = {job["id"] for job in JOBS["job"]} - {"export"}
+    known = {job.id for job in jobs() if job.planner}
+    assert claimed <= known
+    by_other_words = {"J01", "J02", "J03", "J05", "J08", "J09"}
+    assert known - claimed == by_other_words, "these are read by words.toml, and by the words of a quotation"
+    assert not set(JOBS["say"]) & set(WORDS["say"])
+    tags = {tag for job in JOBS["job"] for need in [*job["needs"], *job.get("may", ())] for tag in need.split("|")}
+    assert tags <= {*JOBS["tags"], "number", "qty", "qty2", "price_word", "name"}

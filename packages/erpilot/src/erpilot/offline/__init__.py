@@ -9,6 +9,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Sequence
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -23,7 +24,7 @@ from .errands import errands, exporting
 from .quoting import Quotation, quotation_steps, read_quotation
 from .reading import MOST_CALLS, Asked
 from .turns import Results, Step, conversation, day_of, meant, steps
-from .wants import Want, read_want
+from .wants import Want, followed, read_want
 
 
 class OfflineModel:
@@ -61,7 +62,7 @@ def next_move(messages: Sequence[Message], offered: set[str]) -> list[Step] | st
         turns = conversation(messages)
         if (quotation := read_quotation(turns)) is not None:
             return _for_quotation(quotation, turns[-1][1], offered)
-        want = read_want(turns[-1][0], day_of(messages)) if turns else None
+        want = _wanted(turns, day_of(messages))
         if want is not None and want.job["id"] == "export":
             return _for_export(want, turns, offered)
         if want is not None:
@@ -77,6 +78,17 @@ def next_move(messages: Sequence[Message], offered: set[str]) -> list[Step] | st
         return _calls(asked, steps(asked, results), results, offered) or write(asked, results)
     except (KeyError, TypeError, AttributeError, ValueError):  # a result in another form than the tools' own
         return tell(asked, "error", {"what": "answer", "said": ""})
+
+
+def _wanted(turns: Sequence[tuple[str, Results]], today: date | None) -> Want | None:
+    """The job that the last message asks for, by itself or as a turn of the one before."""
+    before: Want | None = None
+    for text, _ in turns:
+        asked = read_want(text, today)
+        if asked is None and before is not None:
+            asked = followed(text, before, today)
+        before = asked
+    return before
 
 
 def _for_quotation(asked: Quotation, results: Results, offered: set[str]) -> list[Step] | str:

@@ -52,7 +52,10 @@ def write_quotation(asked: Quotation, results: Results) -> str:
     for key, result in results.items():
         tool, _, arguments = key.partition(" ")
         step = Step(tool, json.loads(arguments))
-        if "error" in result:
+        if "error" in result and tool == WRITES:
+            said = " ".join(str(result["error"][each]) for each in ("message", "hint") if result["error"].get(each))
+            sections.append(tell(asked, "quotation_denied", {"said": said}))
+        elif "error" in result:
             sections.append(tell(asked, *_failed(step, result["error"])))
         elif tool == WRITES:
             sections.append(tell(asked, "quotation", result))

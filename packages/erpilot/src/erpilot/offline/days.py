@@ -170,7 +170,7 @@ _KINDS: tuple[tuple[str, Callable[[re.Match[str], date], Span]], ...] = (
     (r"今年|本年(?:度)?|\bthis year(?:'s)?\b", _year(0)),
     (r"去年|上一?年|\blast year(?:'s)?\b", _year(-1)),
     (
-        r"(?:(?P<year>20\d\d)年)?(?P<past>去年)?(?P<month>\d{1,2}|十[一二]?|[一二三四五六七八九])\s*月(?:份)?(?!\d)",
+        r"(?:(?P<year>20\d\d)\s*年\s*)?(?P<past>去年)?(?P<month>\d{1,2}|十[一二]?|[一二三四五六七八九])\s*月(?:份)?(?!\d)",
         _named_month,
     ),
     (rf"\b(?:in |for )?(?P<past>)(?P<month>(?!may\b)(?:{_MONTH_NAMES}))(?: (?P<year>20\d\d))?\b", _named_month),

@@ -67,7 +67,7 @@ def read_quotation(turns: Sequence[tuple[str, Results]]) -> Quotation | None:
 
 def _only_name(asked: Asked, items: Sequence[Item], back: bool) -> str | None:
     """A name alone, without a quantity, beside what was priced before: who buys."""
-    if back and len(items) == 1 and not items[0].qty and not asked.customer:
+    if back and len(items) == 1 and not items[0].qty and not asked.customer and len(items[0].name) > 1:
         return items[0].name
     return None
 

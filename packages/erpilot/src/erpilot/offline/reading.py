@@ -145,6 +145,8 @@ def _concluded(asked: Asked, pieces: list[dict[str, Any]], amounts: list[tuple[s
             if (found := _COUNTED.fullmatch(bare["name"])) is not None:
                 bare |= {"name": found[1], "amounts": [(found[2].replace(",", ""), None)]}
     facets = asked.facets | ({"price"} if asked.price_list else frozenset())
+    if asked.place and not facets and pieces:  # "cola in the East shop"
+        facets = frozenset({"stock"})
     loose = [piece for piece in pieces if not piece["amounts"]]
     to, towards, plain = ([piece for piece in loose if piece["role"] == role] for role in ("to", "for", None))
     # Beside a product, what "for" points to is who buys; beside a quantity, so is a single name without one.

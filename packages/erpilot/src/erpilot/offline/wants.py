@@ -32,8 +32,11 @@ _TAGS: dict[str, str] = (
 _DOCUMENT = pattern("<D>")
 _QTY = pattern(f"(?:{WORDS['scan']['qty']})")
 _AMOUNT = pattern(r"(<Q>|an?|one)?\s*(<U>)?$")
-_NUMBERED = pattern(r"<C>|^#?\d{1,6}\s*号?$")
+_NUMBERED = pattern(r"<C>|^#?\d{1,6}\s*号?$|\d\s*号$")
 _WRITE = pattern(WORDS["refuse"]["write"])
+_FOLLOWS = re.compile(
+    r"(?:那么?|and|what about|how about)\s*(?P<rest>.{1,40}?)\s*[呢?]*|(?P<other>.{1,40}?)\s*呢\??", re.IGNORECASE
+)
 _SMALL = r"[的了呢吗么吧啊呀都还就也把从在给于\s,、.:?!;]|我们?|咱们?"
 _EDGES = re.compile(
     rf"^(?:{_SMALL}|请问|那边|这边|(?:for|of|to|the|by|from|on|at|in)\b)+|(?:{_SMALL}|那边|这边|'s|\b(?:for|of|to))+$",
@@ -97,6 +100,25 @@ def read_want(text: str, today: date | None) -> Want | None:
             want = Want(job, chinese, tags, names, problem=problem or None, today=today)
             best = (left, met, replace(_slotted(want, tags), when=tuple(span for _, _, span in named)))
     return None if best is None else best[2]
+
+
+def followed(text: str, before: Want, today: date | None) -> Want | None:
+    """The job of the question before, for another time or another name: "上个月呢", "what about Chengnan?"."""
+    if today is None or not (found := _FOLLOWS.fullmatch(text)):
+        return None
+    rest = (found["rest"] or found["other"]).strip()
+    named = spans(rest, today)
+    left = rest
+    for start, end, _ in reversed(named):
+        left = f"{left[:start]}{left[end:]}"
+    name = _EDGES.sub("", trimmed(_EDGES.sub("", left)))
+    chinese = is_chinese(text, text, None)
+    if named and not name and before.when:
+        return replace(before, when=tuple(span for *_, span in named), chinese=chinese)
+    fits = (
+        bool(name) and not named and len(before.names) == 1 and not _WRITE.search(name) and not _NUMBERED.search(name)
+    )
+    return replace(before, names=(name,), chinese=chinese) if fits else None
 
 
 def _scanned(plain: str, scanner: re.Pattern[str]) -> tuple[str, tuple[str, ...], dict[str, str]]:
