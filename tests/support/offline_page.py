@@ -14,15 +14,16 @@ PAGE = Path(__file__).parents[2] / "docs" / "offline.md"
 _HEAD = """\
 # The offline planner
 
-Without a model Erpilot answers with a planner of its own. It is no language model: it reads a question by the words in
-`packages/erpilot/src/erpilot/offline/words.toml` (contents, stock and price of goods) and `jobs.toml` (everything else),
+Without a model Erpilot answers with a planner of its own. It is no language model: it reads a question by the words
+in `packages/erpilot/src/erpilot/offline/words.toml` (contents, stock and price of goods) and `jobs.toml` (everything else),
 calls the same tools through the same boundary as any model, and fills templates with the values of their results. A
-question that holds a word which is neither known nor a name is not answered; what changes something, except a quotation,
-is left to a real model. It never makes up a figure, and a quotation waits for a person like that of any model.
+question that holds a word which is neither known nor a name is not answered; what changes something, except a
+quotation, is left to a real model. It never makes up a figure, and a quotation waits for a person like that of any
+model.
 
-This page is generated (`python -m tests.support.offline_page`) and tested. Each phrasing below is run over the example
-shop by `tests/integration/test_jobs.py`; those of `tests/jobs/phrasings.txt` ({count} further ones: paraphrases, typing
-mistakes, mixed languages, traditional characters, what must be refused) by `tests/integration/test_offline_phrasings.py`.
+This page is generated (`python -m tests.support.offline_page`) and tested. Each phrasing below is run over the
+example shop by `tests/integration/test_jobs.py`; those of `tests/jobs/phrasings.txt` ({count} further ones: paraphrases,
+typing mistakes, mixed languages, traditional characters, what must be refused) by `tests/integration/test_offline_phrasings.py`.
 
 ## Jobs that it does
 
@@ -32,8 +33,9 @@ mistakes, mixed languages, traditional characters, what must be refused) by `tes
 _ASKS = """
 *It answers with a question, since something has to be known first.
 
-Follow-ups refer to what was just shown: "那件呢", "昨天呢", "what about last month?", "再加十箱", "导出来", "第二个". A place
-in the question is a warehouse ("东门店 A4 纸库存", "in the East shop"). Traditional characters are read as simplified ones.
+Follow-ups refer to what was just shown: "那件呢", "昨天呢", "what about last month?", "再加十箱", "导出来", "第二个".
+A place in the question is a warehouse ("东门店 A4 纸库存", "in the East shop"). Traditional characters are read as
+simplified ones.
 
 ## Jobs that it leaves to a real model
 
