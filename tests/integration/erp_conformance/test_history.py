@@ -7,8 +7,9 @@ from decimal import Decimal
 
 import pytest
 
-from erpilot.shop.backend import Adjustment, LineWanted, QuotationDraft
+from erpilot.shop.backend import Adjustment, DraftChange, LineEdit, LineWanted, QuotationDraft
 from erpilot.shop.errors import Conflict, Denied, NotFound, Refused
+from erpilot.shop.verbs.buying import PurchaseDraft, PurchaseDraftLine
 from erpilot.shop.verbs.control import HistoryFilter
 from tests.support.erp_cases import delivered, pieces, quotation, sale
 from tests.support.erp_world import Goods, World, fresh, needs, write
@@ -109,13 +110,39 @@ async def test_an_order_is_undone_and_its_quotation_open_again(world: World) -> 
 
 @needs("undo", "create_quotation", "update_draft")
 async def test_what_has_changed_since_is_not_undone(world: World) -> None:
-    from erpilot.shop.backend import DraftChange, LineEdit
-
     made = await quotation(world, await world.customer(), (await world.product(), pieces(1)))
     change = DraftChange(edits=(LineEdit(1, pieces(3)),))
     await world.backend.update_draft(made.number, change, write=write(made.order.head.version))
     with pytest.raises(Conflict):
         await world.backend.undo(made.key, reason="x", write=write())
+
+
+@needs("undo", "create_quotation", "update_draft")
+async def test_a_change_of_a_draft_is_undone_and_then_the_draft_itself(world: World) -> None:
+    first, second = await world.product(), await world.product()
+    made = await quotation(world, await world.customer(), (first, pieces(4)), (second, pieces(2)))
+    change = DraftChange(
+        edits=(LineEdit(1, pieces(9), Decimal("12.00")), LineEdit(2, remove=True)),
+        added=(LineWanted(second.sku, pieces(7)),),
+        note="later",
+    )
+    changed = await world.backend.update_draft(made.number, change, write=write(made.order.head.version))
+    await world.backend.undo(changed.key, reason="as it was", write=write())
+    back = await world.backend.get_order(made.number)
+    assert (back.lines, back.note, back.totals) == (made.order.lines, made.order.note, made.order.totals)
+    await world.backend.undo(made.key, reason="not at all", write=write())
+    assert (await world.backend.get_order(made.number)).head.state == "cancelled"
+
+
+@needs("history", "create_purchase")
+async def test_what_was_bought_for_how_much_is_not_in_the_history_of_who_may_not_see_costs(world: World) -> None:
+    product, supplier = await world.product(), await world.supplier()
+    draft = PurchaseDraft(supplier.id, (PurchaseDraftLine(product.sku, pieces(10), Decimal("4.00")),))
+    made = await world.backend.create_purchase(draft, write=write())
+    (entry,) = (await world.person("manager").history(HistoryFilter(subject=made.number))).entries
+    assert "total" not in [each.field for each in entry.changes]
+    (entry,) = (await world.backend.history(HistoryFilter(subject=made.number))).entries
+    assert "total" in [each.field for each in entry.changes]
 
 
 @needs("undo")

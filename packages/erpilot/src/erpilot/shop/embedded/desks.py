@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..catalogue import Product
 from ..values import Period
@@ -49,6 +50,7 @@ from . import (
     stocking,
 )
 from .base import EmbeddedDesk
+from .effects import without_costs
 
 
 class EmbeddedSelling(EmbeddedDesk, Selling):
@@ -306,4 +308,7 @@ class EmbeddedControl(EmbeddedDesk, Control):
         """See ``Control``."""
         self._window(limit, offset)
         self._acting("see_history")
-        return await self._database.read(lambda c: history.page(c, which, limit, offset))
+        page = await self._database.read(lambda c: history.page(c, which, limit, offset))
+        if "see_cost" in self._rights:
+            return page
+        return replace(page, entries=tuple(replace(each, changes=without_costs(each.changes)) for each in page.entries))

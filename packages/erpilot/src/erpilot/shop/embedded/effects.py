@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ..errors import Conflict, Invalid
+from ..values import Money
 from ..verbs.outcome import FieldChange, Verb, Write, Written
 from . import orders
 from .acting import Acting
@@ -104,6 +105,16 @@ def _enter(connection: sqlite3.Connection, acting: Acting, verb: Verb, write: Wr
             )
             for at, each in enumerate(made.changes)
         ),
+    )
+
+
+def without_costs(changes: Sequence[FieldChange]) -> tuple[FieldChange, ...]:
+    """What is left for those who may not see costs: nothing of a product's cost, no money of a purchase."""
+    return tuple(
+        each
+        for each in changes
+        if each.field != "cost"
+        and not (each.subject.startswith("PO-") and (isinstance(each.before, Money) or isinstance(each.after, Money)))
     )
 
 

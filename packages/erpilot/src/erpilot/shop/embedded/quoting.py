@@ -6,20 +6,21 @@ keeps its price, whatever the list says by now.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
 from ..documents import Line, Order
-from ..errors import Invalid, NotFound, Refused
+from ..errors import Conflict, Invalid, NotFound, Refused
 from ..pricing import PriceList, Quote, line_amounts
 from ..rules import check_sold, price_concerns, valid_until
 from ..values import Quantity
 from ..verbs.outcome import FieldChange, Write
 from ..verbs.reading import LineWanted
 from ..verbs.selling import DraftChange, LineEdit, QuotationDraft
-from . import document_rows, prices, products
+from . import document_rows, orders, prices, products
 from .acting import Acting
 from .effects import Made
 from .lines import line_of
@@ -92,6 +93,8 @@ def update(connection: sqlite3.Connection, acting: Acting, number: str, change: 
     if not lines:
         raise Refused(f"{number} would have no line left.", hint="Cancel it instead.")
     _check_prices(connection, acting, write, order, touched)
+    kept = connection.execute("SELECT * FROM line WHERE document_id = ? ORDER BY line", (row,)).fetchall()
+    connection.execute("INSERT INTO lines_before VALUES (?, ?)", (write.key, json.dumps(kept)))
     connection.execute("DELETE FROM line WHERE document_id = ?", (row,))
     document_rows.insert_lines(connection, row, lines, tax_included=order.tax_included)
     for column, value in (("valid_until", change.valid_until), ("promised", change.promised)):
@@ -102,7 +105,26 @@ def update(connection: sqlite3.Connection, acting: Acting, number: str, change: 
     if change.note is not None:
         connection.execute("UPDATE document SET note = ? WHERE id = ?", (change.note.strip() or None, row))
     after = document_rows.refresh(connection, row, order.head.state)
-    return Made(number, tuple(_differences(order, after)), is_document=True)
+    return Made(number, tuple(_differences(order, after)), is_document=True, undoable=True)
+
+
+def change_back(
+    connection: sqlite3.Connection, number: str, changes: Sequence[FieldChange], key: str
+) -> tuple[FieldChange, ...]:
+    """The draft as it was before the change with that key, which was the last one."""
+    row = orders.row_of(connection, number)
+    order = orders.by_row(connection, row)
+    if order.head.state not in ("draft", "quoted"):
+        raise Conflict(f"{number} is {order.head.state} by now; nothing was changed.")
+    (kept,) = connection.execute("SELECT lines FROM lines_before WHERE key = ?", (key,)).fetchone()
+    connection.execute("DELETE FROM line WHERE document_id = ?", (row,))
+    rows = json.loads(kept)
+    connection.executemany(f"INSERT INTO line VALUES ({', '.join('?' * len(rows[0]))})", rows)
+    for each in changes:
+        if each.field in ("valid_until", "promised", "note"):
+            value = None if each.before is None else str(each.before)
+            connection.execute(f"UPDATE document SET {each.field} = ? WHERE id = ?", (value, row))
+    return tuple(_differences(order, document_rows.refresh(connection, row, order.head.state)))
 
 
 def _list_code(connection: sqlite3.Connection, order: Order) -> str:

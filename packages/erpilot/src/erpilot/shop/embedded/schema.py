@@ -6,7 +6,7 @@ ledger and the history are only added to: triggers refuse the rest. A file of an
 
 ``line``: ``amount`` and ``tax`` are of what was ordered; ``sold`` (base units), ``gross``, ``net`` and ``cost`` of what
 was not cancelled, so that a report is a plain sum. ``settlement``: a part of a payment or of a credit note that settles
-an invoice, or (``payment`` going out) pays a credit note.
+an invoice, or (``payment`` going out) pays a credit note. ``lines_before``: the rows of a draft before a change.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from decimal import Decimal
 from ..errors import DamagedShop
 
 APPLICATION_ID = 0x45525053
-VERSION = 3
+VERSION = 4
 SCALE = 1000
 
 _TABLES = """
@@ -122,6 +122,7 @@ CREATE TABLE change (
   effect_id INTEGER NOT NULL REFERENCES effect, position INTEGER NOT NULL, about TEXT NOT NULL, subject TEXT NOT NULL,
   field TEXT NOT NULL, before TEXT, after TEXT, PRIMARY KEY (effect_id, position)) WITHOUT ROWID;
 CREATE INDEX change_about ON change (about, effect_id);
+CREATE TABLE lines_before (key TEXT PRIMARY KEY, lines TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE link (number TEXT NOT NULL, effect_id INTEGER NOT NULL, PRIMARY KEY (number, effect_id)) WITHOUT ROWID;
 CREATE TABLE gram (
   kind TEXT NOT NULL, gram TEXT NOT NULL, ref TEXT NOT NULL, PRIMARY KEY (kind, gram, ref)) WITHOUT ROWID;

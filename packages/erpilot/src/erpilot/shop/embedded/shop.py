@@ -10,6 +10,7 @@ import copy
 import json
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 
@@ -91,7 +92,10 @@ class EmbeddedShop(
 
     async def find_by_key(self, key: str) -> Written | None:
         """See ``ErpBackend``."""
-        return await self._database.read(lambda c: effects.by_key(c, key))
+        written = await self._database.read(lambda c: effects.by_key(c, key))
+        if written is None or "see_cost" in self._rights:
+            return written
+        return replace(written, changes=effects.without_costs(written.changes))
 
     async def undo(self, key: str, *, reason: str, write: Write) -> Written:
         """See ``ErpBackend``. Needs the right that the write needed."""

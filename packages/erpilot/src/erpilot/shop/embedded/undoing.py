@@ -21,7 +21,19 @@ from ..values import Money, Quantity
 from ..verbs.control import ImportedCustomer, PriceChange
 from ..verbs.outcome import FieldChange, Verb, Write
 from ..verbs.selling import CustomerDraft
-from . import base_data, document_rows, ledger, ordering, orders, parties, past_orders, price_changes, products, search
+from . import (
+    base_data,
+    document_rows,
+    ledger,
+    ordering,
+    orders,
+    parties,
+    past_orders,
+    price_changes,
+    products,
+    quoting,
+    search,
+)
 from .acting import Acting
 from .effects import Made, changes_of
 from .schema import stored
@@ -56,7 +68,6 @@ INSTEAD = {
     "return_order": "Deliver the goods again on a new order.",
     "record_payment": "Pay it back with a refund.",
     "refund": "Record the payment again.",
-    "update_draft": "Change the draft back.",
     "cancel_order": "Make the order again.",
 }
 
@@ -72,11 +83,15 @@ def undo(connection: sqlite3.Connection, acting: Acting, key: str, reason: str, 
     how = _OPPOSITES.get(verb)
     if not undoable or how is None:
         raise Refused(f"{verb} ({number}) cannot be undone.", hint=INSTEAD.get(verb))
-    later = connection.execute("SELECT verb FROM effect WHERE number = ? AND id > ?", (number, effect)).fetchone()
+    later = connection.execute(
+        "SELECT verb FROM effect WHERE number = ? AND id > ? AND undoes IS NULL "
+        "AND key NOT IN (SELECT undoes FROM effect WHERE undoes IS NOT NULL)",
+        (number, effect),
+    ).fetchone()
     if later:
         raise Conflict(f"{number} has changed since ({later[0]}); nothing was changed.", hint="Look at it again.")
     changes = how(connection, acting, number, changes_of(connection, effect), reason, write)
-    is_document = verb in ("create_quotation", "create_order", "confirm_quotation", "create_purchase")
+    is_document = verb in ("update_draft", "create_quotation", "create_order", "confirm_quotation", "create_purchase")
     return Made(number, changes, is_document=is_document, reason=reason.strip() or None, undoes=key)
 
 
@@ -98,6 +113,24 @@ def _cancel(
             document_rows.refresh(connection, orders.row_of(connection, order.source), "quoted")
             return (*done.changes, FieldChange(order.source, "state", "done", "quoted"))
     return done.changes
+
+
+def _draft_back(
+    connection: sqlite3.Connection,
+    acting: Acting,
+    number: str,
+    changes: Sequence[FieldChange],
+    reason: str,
+    write: Write,
+) -> tuple[FieldChange, ...]:
+    """The change is the last one of the draft that was not undone, or ``undo`` had refused."""
+    del acting, reason, write
+    (key,) = connection.execute(
+        "SELECT key FROM effect WHERE number = ? AND verb = 'update_draft' "
+        "AND key NOT IN (SELECT undoes FROM effect WHERE undoes IS NOT NULL) ORDER BY id DESC LIMIT 1",
+        (number,),
+    ).fetchone()
+    return quoting.change_back(connection, number, changes, key)
 
 
 def _move_back(
@@ -287,6 +320,7 @@ def _still(subject: str, fields: dict[str, FieldChange], now: Callable[[str], ob
 
 _OPPOSITES: dict[Verb, Undo] = {
     "create_quotation": _cancel,
+    "update_draft": _draft_back,
     "create_order": _cancel,
     "confirm_quotation": _cancel,
     "create_purchase": _cancel,
