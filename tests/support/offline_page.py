@@ -15,15 +15,16 @@ _HEAD = """\
 # The offline planner
 
 Without a model Erpilot answers with a planner of its own. It is no language model: it reads a question by the words
-in `packages/erpilot/src/erpilot/offline/words.toml` (contents, stock and price of goods) and `jobs.toml` (everything else),
+in `packages/erpilot/src/erpilot/offline/words.toml` (contents, stock and price of goods) and `jobs.toml` (the rest),
 calls the same tools through the same boundary as any model, and fills templates with the values of their results. A
 question that holds a word which is neither known nor a name is not answered; what changes something, except a
 quotation, is left to a real model. It never makes up a figure, and a quotation waits for a person like that of any
 model.
 
 This page is generated (`python -m tests.support.offline_page`) and tested. Each phrasing below is run over the
-example shop by `tests/integration/test_jobs.py`; those of `tests/jobs/phrasings.txt` ({count} further ones: paraphrases,
-typing mistakes, mixed languages, traditional characters, what must be refused) by `tests/integration/test_offline_phrasings.py`.
+example shop by `tests/integration/test_jobs.py`; those of `tests/jobs/phrasings.txt` ({count} further ones:
+paraphrases, typing mistakes, mixed languages, traditional characters, what must be refused) by
+`tests/integration/test_offline_phrasings.py`.
 
 ## Jobs that it does
 
