@@ -147,7 +147,7 @@ class _Trace:
     def _number(self, number: Decimal, call_id: str, link: Link | None) -> None:
         self._found(number, call_id, link)
         for place in self._about:
-            if _rounds_to(number, self._figures[place]):
+            if self._best[place][0] > _ROUNDED and _rounds_to(number, self._figures[place]):
                 self._trace(place, _ROUNDED, call_id, link)
 
     def _found(self, number: Decimal, call_id: str | None, link: Link | None, least: int = _READ) -> None:
