@@ -7,6 +7,7 @@ content security policy was violated.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import signal
@@ -29,12 +30,6 @@ PATIENCE_MS = 60_000
 """No test fails because the machine is slow."""
 DESKTOP, PHONE = (1280, 860), (390, 844)
 expect.set_options(timeout=PATIENCE_MS)
-LONG_TASKS = """
-window.longTasks = [];
-new PerformanceObserver(list => {
-  for (const entry of list.getEntries()) window.longTasks.push(Math.round(entry.duration));
-}).observe({type: "longtask", buffered: true});
-"""
 
 
 @dataclass
@@ -78,10 +73,29 @@ class Visit:
             for node in each["nodes"]
         ]
 
-    async def long_tasks(self, over: int) -> list[int]:
-        """Milliseconds of each task of the main thread that took longer than ``over``."""
-        tasks: list[int] = await self.page.evaluate("window.longTasks")
-        return [task for task in tasks if task > over]
+    @asynccontextmanager
+    async def busy(self) -> AsyncIterator[list[int]]:
+        """Milliseconds of each task of the page's main thread in the meantime, the longest first; filled at the end.
+        Of processor time, so that what else the machine does is left out."""
+        tasks: list[int] = []
+        browser = self.context.browser
+        assert browser is not None
+        await browser.start_tracing(page=self.page, categories=["disabled-by-default-devtools.timeline"])
+        try:
+            yield tasks
+        finally:
+            events = json.loads(await browser.stop_tracing())["traceEvents"]
+            main = {
+                (event["pid"], event["tid"])
+                for event in events
+                if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
+            }
+            spent = [
+                round(event.get("tdur", 0) / 1000)
+                for event in events
+                if event["name"] == "RunTask" and (event["pid"], event["tid"]) in main
+            ]
+            tasks.extend(sorted(spent, reverse=True))
 
     def elsewhere(self) -> list[str]:
         """What was asked of another host than the server."""
@@ -113,7 +127,6 @@ async def visit(
         storage_state=state,
     )
     context.set_default_timeout(PATIENCE_MS)
-    await context.add_init_script(LONG_TASKS)
     page = await context.new_page()
     seen = Visit(page, context, urlsplit(link).netloc, folder)
     context.on("request", lambda request: seen.asked.append(request.url))

@@ -6,6 +6,7 @@ All tests here share one event loop, which the browser belongs to.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from inspect import iscoroutinefunction
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from tests.support.browser import ARGUMENTS, browser_path
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The browser's loop is that of the session."""
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if Path(__file__).parent in item.path.parents and iscoroutinefunction(getattr(item, "obj", None)):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 

@@ -35,7 +35,7 @@ async def test_no_screen_has_a_serious_finding_of_axe_in_light_or_dark(
         await page.get_by_role("button", name="时间线").click()
         await page.locator(".lane-line").first.wait_for()
         for scheme in ("light", "dark"):
-            await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            await page.emulate_media(color_scheme=scheme)
             found += await seen.serious()
         await page.get_by_role("tab", name="事件").click()
         await page.locator(".event-line").first.click()
@@ -150,7 +150,9 @@ async def test_a_phone_shows_everything_without_scrolling_sideways(
         await seen.said("报个价")
         approve = page.get_by_role("button", name="批准", exact=True)
         await expect(approve).to_be_in_viewport()
-        assert (await approve.bounding_box() or {})["height"] >= 44
+        box = await approve.bounding_box()
+        assert box is not None
+        assert box["height"] >= 44
         assert await _sideways(page) == 0
         await seen.picture("phone")
         await page.get_by_role("button", name="菜单").tap()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from playwright.async_api import Browser, expect
 
 from tests.acceptance.web.counter import USED, counter, link_of
+from tests.support.http_api import Running
 from tests.support.web import visit
 
 SALES = {"period": "last_30_days", "group_by": "customer", "compare_to": "previous", "top": 8}
@@ -30,10 +32,10 @@ async def test_a_report_shows_its_plot_and_its_rows(home: Path, browser: Browser
         await expect(page.locator(".chart table").first).to_contain_text(name)
 
 
-async def _reports(api: object) -> list[dict[str, object]]:
-    client = api.client()  # type: ignore[attr-defined]
+async def _reports(api: Running) -> list[dict[str, Any]]:
+    client = api.client()
     session = (await client.get("/api/sessions"))["sessions"][0]["session_id"]
-    reports: list[dict[str, object]] = (await client.get(f"/api/sessions/{session}/reports"))["reports"]
+    reports: list[dict[str, Any]] = (await client.get(f"/api/sessions/{session}/reports"))["reports"]
     return reports
 
 

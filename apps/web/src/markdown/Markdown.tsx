@@ -3,7 +3,7 @@
 // written only the end is read again.
 
 import type { ListItem, Nodes, Root } from "mdast";
-import { memo, type ReactNode, useMemo } from "react";
+import { memo, type ReactNode, useEffect, useMemo, useState } from "react";
 import { FigureMark } from "../parts/FigureMark";
 import { Plain } from "../parts/Plain";
 import { useWords } from "../text/words";
@@ -21,14 +21,33 @@ export const Markdown = memo(function Markdown({ text, checked = null }: Props) 
   const cut = useMemo(() => blocks(text), [text]);
   const defined = useMemo(() => definitions(text), [text]);
   const finder = useMemo(() => (checked ? finderOf(checked) : null), [checked]);
+  const shown = useGrowing(cut.length);
   return (
     <div className="markdown">
-      {cut.map((block, index) => (
+      {cut.slice(0, shown).map((block, index) => (
         <Block key={index} text={defined && block.includes("]") ? `${block}\n\n${defined}` : block} finder={finder} />
       ))}
     </div>
   );
 });
+
+const AT_ONCE = 24;
+
+/** How many of `count` blocks are drawn: a long text that comes all at once is drawn over several frames. */
+function useGrowing(count: number): number {
+  const [most, setMost] = useState(AT_ONCE);
+  useEffect(() => {
+    if (most >= count) return;
+    const more = () => setMost(most + AT_ONCE);
+    if (document.hidden) {
+      const timer = setTimeout(more, 30);
+      return () => clearTimeout(timer);
+    }
+    const frame = requestAnimationFrame(more);
+    return () => cancelAnimationFrame(frame);
+  }, [most, count]);
+  return Math.min(most, count);
+}
 
 const Block = memo(function Block({ text, finder }: { text: string; finder: Finder | null }) {
   const tree = useMemo(() => parse(text), [text]);

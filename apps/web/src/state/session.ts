@@ -22,6 +22,9 @@ export interface OpenSession extends Source {
   close(): void;
 }
 
+/** Events that are folded in one go, so that a long log leaves time to draw. */
+const AT_ONCE = 1000;
+
 type Pending = { item: Recorded } | { live: Live };
 
 export function openSession(id: string): OpenSession {
@@ -43,21 +46,25 @@ export function openSession(id: string): OpenSession {
 
   const flush = () => {
     scheduled = false;
-    const batch = pending;
-    pending = [];
+    const batch = pending.slice(0, AT_ONCE);
+    pending = pending.slice(AT_ONCE);
+    if (pending.length > 0) schedule();
     const next = fold(view, batch);
     if (next === view) return;
     view = next;
     if (view.rows !== settled.rows || view.seq !== settled.seq) settled = view;
     if (view.seq >= until) tell();
   };
-  const add = (entry: Pending) => {
-    pending.push(entry);
+  const schedule = () => {
     if (scheduled) return;
     scheduled = true;
     // A hidden tab draws no frames.
     if (document.hidden) setTimeout(flush, 100);
     else requestAnimationFrame(flush);
+  };
+  const add = (entry: Pending) => {
+    pending.push(entry);
+    schedule();
   };
 
   const stop = follow(id, 0, {

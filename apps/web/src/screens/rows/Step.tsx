@@ -1,7 +1,8 @@
 // One turn of the model: what it thought, which tools it asked for and what came of them, what it answered, what it cost.
 
-import { type ReactNode, useContext, useMemo, useSyncExternalStore } from "react";
-import type { StepRow } from "../../log/view";
+import { type ReactNode, useContext, useDeferredValue, useMemo, useSyncExternalStore } from "react";
+import { NOTHING_LIVE, type StepRow } from "../../log/view";
+import type { Checked } from "../../markdown/figures";
 import { Markdown } from "../../markdown/Markdown";
 import { Plain } from "../../parts/Plain";
 import { SessionContext } from "../../state/context";
@@ -46,7 +47,7 @@ export function Step({ row, through, source }: Props) {
         </p>
       ))}
       {row.reasoning && <Reasoning text={row.reasoning} />}
-      {writing ? <Writing source={source} seq={row.seq} /> : row.text && <Markdown text={row.text} checked={checked} />}
+      <Words row={row} source={source} checked={checked} />
       {row.refusal && (
         <p className="failure">
           <Plain text={row.refusal} />
@@ -72,22 +73,27 @@ export function Step({ row, through, source }: Props) {
   );
 }
 
-function Writing({ source, seq }: { source: Source; seq: number }) {
+/**
+ * What the model says: as far as it is written, then as it stands. One place for both, so that nothing is drawn anew when
+ * the message is whole; marks of figures, which may be hundreds, are drawn when there is time.
+ */
+function Words({ row, source, checked }: { row: StepRow; source: Source; checked: Checked | null }) {
   const say = useWords();
-  const live = useSyncExternalStore(source.subscribe, () => source.view().live);
-  const newest = useSyncExternalStore(source.subscribe, () => newestStep(source) === seq);
+  const writing = row.outcome === "writing";
+  const live = useSyncExternalStore(source.subscribe, () => (writing ? source.view().live : NOTHING_LIVE));
+  const newest = useSyncExternalStore(source.subscribe, () => !writing || newestStep(source) === row.seq);
   const { readOnly } = useContext(SessionContext);
-  if (!newest) return null;
+  const marks = useDeferredValue(checked);
+  const text = writing ? (newest ? live.text : "") : row.text;
   return (
     <>
-      {live.reasoning && !live.text && (
+      {text && <Markdown text={text} checked={marks} />}
+      {writing && newest && live.reasoning && !text && (
         <p className="live-reasoning faint">
           <Plain text={live.reasoning.slice(-240)} />
         </p>
       )}
-      {live.text ? (
-        <Markdown text={live.text} />
-      ) : (
+      {writing && newest && !text && (
         <p className={`thinking faint${readOnly ? "" : " going"}`} role="status">
           {say("thinking")}
         </p>
