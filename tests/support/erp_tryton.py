@@ -83,7 +83,7 @@ class TrytonWorld:
         """Closes all connections."""
         for shop in self._shops:
             self._sessions.keep(shop)
-            await shop.close()
+            await shop.aclose()
 
     async def product(self, goods: Goods = Goods()) -> Product:
         """A new product."""

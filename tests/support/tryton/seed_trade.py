@@ -51,15 +51,15 @@ def chosen(trade: Trade) -> list[Order]:
 
 
 async def _stock(books: Books, orders: list[Order]) -> None:
-    """What is there today plus what the sales that are taken over will ship less what purchases bring."""
+    """What is there today plus what the sales that are taken over will ship."""
     wanted: dict[tuple[str, str], Decimal] = {}
     for each in books.goods:
         wanted[each.product.sku, "MAIN"] = each.main
         wanted[each.product.sku, "EAST"] = each.east
     for order in orders:
-        sign = {"sale": 1, "purchase": -1}.get(order.head.kind, 0)
-        for line in order.lines:
-            wanted[line.sku, order.warehouse] += sign * line.delivered * line.factor
+        if order.head.kind == "sale":
+            for line in order.lines:
+                wanted[line.sku, order.warehouse] += line.delivered * line.factor
     day = books.trade.today - dt.timedelta(days=720)
     for code, storage in books.storage.items():
         lines = [

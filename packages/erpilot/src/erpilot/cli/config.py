@@ -18,6 +18,8 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
+from erpilot.shop.connection import EMBEDDED, Connection, read_connection
+
 from .home import CONFIG_NAME, prepare_home
 from .problems import Problem
 from .rules import WrittenRule, read_rules
@@ -49,6 +51,8 @@ class Settings:
     """Tokens of one request, for models that take fewer than usual, or to send more."""
     summary_model: str | None = None
     """The model that sums up what is older, as ``model``; None: the one in use."""
+    shop: Connection = EMBEDDED
+    """The table ``[shop]``: the ERP to work with."""
     rules: tuple[WrittenRule, ...] = ()
     """What may run unasked, is asked, or never runs."""
 
@@ -81,10 +85,15 @@ def write_settings(home: Path, settings: Settings) -> Path:
     lines = ["# Written by `erpilot setup`; may be edited by hand. This file can hold a key: keep it to yourself."]
     for item in fields(settings):
         value = getattr(settings, item.name)
+        if item.name == "shop":
+            continue
         if item.name == "rules":
             lines += ["rules = [", *(f"  {rule.toml()}," for rule in value), "]"] if value else []
         elif value is not None:
             lines.append(f"{item.name} = {json.dumps(str(value), ensure_ascii=False)}")
+    if table := settings.shop.table():  # the last, since everything behind a table belongs to it
+        lines += ["", "[shop]"]
+        lines += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in table.items()]
     temporary = None
     try:
         handle, temporary = tempfile.mkstemp(dir=home, prefix=CONFIG_NAME)  # mode 0600 by itself
@@ -112,6 +121,8 @@ def _value(name: str, value: object, source: str) -> Any:
         raise Problem(2, "unknown_setting", name=name, source=source, known=", ".join(known))
     if name == "rules":
         return read_rules(value, "user", source)
+    if name == "shop":
+        return read_connection(value, source)
     if isinstance(value, bool) or not isinstance(value, str | int | float | date):
         raise Problem(2, "bad_setting", name=name, source=source, value=value, wanted="text")
     text = str(value).strip()

@@ -14,6 +14,7 @@ from .problems import COMPLETED, explain
 if TYPE_CHECKING:
     from .models import Choice
     from .terminal import Style
+    from .work import OpenShop
 
 
 def doctor(desk: Desk, parsed: argparse.Namespace) -> int:
@@ -38,12 +39,14 @@ async def _doctor(desk: Desk, *, test: bool) -> int:
         from erpilot.profiles import DEFAULT
         from erpilot.toolsets.shop_files import with_files
 
-        from .work import open_embedded_shop, profile_named
+        from .work import close_shop, open_shop_of, profile_named
 
-        shop = open_embedded_shop(desk)
-        report.say("shop", f"{shop.company.name} · {shop.now():%Y-%m-%d} · {shop.company.zone}")
-        tools = [tool.name for tool in with_files(profile_named(DEFAULT).tools(shop), shop, desk.home)]
-        shop.close()
+        shop = await open_shop_of(desk)
+        try:
+            report.say("shop", *await _shop(desk, shop))
+            tools = [tool.name for tool in with_files(profile_named(DEFAULT).tools(shop), shop, desk.home)]
+        finally:
+            await close_shop(shop)
         with report.checking("rules"):
             _rules(report, desk, tools)
     with report.checking("model"):
@@ -60,6 +63,19 @@ async def _doctor(desk: Desk, *, test: bool) -> int:
 
                 report.say("reached", seconds_text(await probe(choice, desk.texts)))
     return report.code
+
+
+async def _shop(desk: Desk, shop: OpenShop) -> tuple[str, Style]:
+    """Whose shop it is; of one on a server also where, as whom, and which rights are missing."""
+    told = f"{shop.company.name} · {shop.now():%Y-%m-%d} · {shop.company.zone}"
+    if desk.settings.shop.backend == "embedded":
+        return told, "plain"
+    from erpilot.shop.rights import RIGHTS
+
+    me, where = await shop.whoami(), desk.settings.shop
+    missing = ", ".join(right for right in RIGHTS if right not in me.rights)
+    texts = desk.texts("doctor_rights_missing", missing=missing) if missing else desk.texts("doctor_rights_all")
+    return f"{told} · {where.backend} {where.url} {where.database} · {me.user} · {texts}", "plain"
 
 
 def _config(desk: Desk) -> tuple[str, Style]:

@@ -188,17 +188,28 @@ HELP: dict[str, tuple[str, str]] = {
     "backup_examples": ("Example:\n  erpilot backup monday.tar.gz", "例子：\n  erpilot backup monday.tar.gz"),
     "restore": ("put a backup in the place of the data", "用备份替换现有数据"),
     "restore_examples": ("Example:\n  erpilot restore monday.tar.gz", "例子：\n  erpilot restore monday.tar.gz"),
+    "shop_options": ("the shop", "店铺"),
+    "opt_shop": ("work with the built-in shop, or with one in Tryton", "使用内置店铺，或 Tryton 里的店铺"),
+    "opt_shop_url": ("address of the Tryton server, such as https://erp.example:8000", "Tryton 服务器的地址"),
+    "opt_shop_database": ("name of its database", "数据库的名称"),
+    "opt_shop_user": ("your own user there; the rights are those of this user", "您自己的用户；权限即该用户的权限"),
+    "opt_password_stdin": (
+        "read the user's password from stdin and keep it in the keyring; else it is in $ERPILOT_TRYTON_PASSWORD",
+        "从标准输入读取该用户的密码，存入系统密钥环；否则取自 $ERPILOT_TRYTON_PASSWORD",
+    ),
     "setup": ("choose the model, store the key, test the connection", "选择模型、保存密钥、测试连接"),
     "setup_examples": (
         "Examples:\n"
         "  erpilot setup\n"
         "  erpilot setup --model deepseek:deepseek-chat --key-variable DEEPSEEK_API_KEY\n"
         "  erpilot setup --model my-model --base-url http://127.0.0.1:8000/v1 --no-test\n"
+        "  erpilot setup --shop tryton --shop-url https://erp.example:8000 --shop-database shop --shop-user wang\n"
         "  erpilot setup --model offline",
         "例子：\n"
         "  erpilot setup\n"
         "  erpilot setup --model deepseek:deepseek-chat --key-variable DEEPSEEK_API_KEY\n"
         "  erpilot setup --model my-model --base-url http://127.0.0.1:8000/v1 --no-test\n"
+        "  erpilot setup --shop tryton --shop-url https://erp.example:8000 --shop-database shop --shop-user wang\n"
         "  erpilot setup --model offline",
     ),
     "doctor": ("what is configured and what can be reached", "检查配置和连通情况"),

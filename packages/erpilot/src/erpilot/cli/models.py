@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from agent_core.config import Price
 from agent_core.errors import ModelError, ModelErrorKind
 from agent_core.messages import StreamEnd
+from erpilot.shop.connection import PASSWORD_VARIABLE
 
 from .config import Settings
 from .tables import Provider, providers, table
@@ -114,6 +115,7 @@ class UnusableModel:
 def known_secrets(settings: Settings, environment: Mapping[str, str]) -> tuple[str, ...]:
     """Every key that this installation knows: none of them may stand in a log."""
     names = {provider.key_variable for provider in providers().values()} | {settings.key_variable, "OPENAI_API_KEY"}
+    names |= {settings.shop.password_variable, PASSWORD_VARIABLE}
     keys = {environment.get(name, "").strip() for name in names if name} | {settings.key or ""}
     return tuple(sorted(keys - {""}))
 

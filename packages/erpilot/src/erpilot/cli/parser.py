@@ -229,6 +229,12 @@ def _add_setup(parser: argparse.ArgumentParser, say: _Sayer) -> None:
     parser.add_argument("--exchange-rate", metavar="RATE", help=say("opt_exchange_rate"))
     parser.add_argument("--today", metavar="DATE", help=say("opt_today"))
     parser.add_argument("--zone", metavar="ZONE", help=say("opt_zone"))
+    shop = parser.add_argument_group(say("shop_options"))
+    shop.add_argument("--shop", choices=("embedded", "tryton"), metavar="embedded|tryton", help=say("opt_shop"))
+    shop.add_argument("--shop-url", metavar="URL", help=say("opt_shop_url"))
+    shop.add_argument("--shop-database", metavar="NAME", help=say("opt_shop_database"))
+    shop.add_argument("--shop-user", metavar="USER", help=say("opt_shop_user"))
+    shop.add_argument("--password-stdin", action="store_true", help=say("opt_password_stdin"))
     parser.add_argument("--no-test", action="store_true", help=say("opt_no_test"))
 
 

@@ -13,6 +13,14 @@ from dataclasses import replace
 from typing import Any
 
 from agent_core.errors import ModelError
+from erpilot.shop.connection import (
+    EMBEDDED,
+    PASSWORD_VARIABLE,
+    Connection,
+    connect,
+    keep_password,
+    read_connection,
+)
 
 from .config import Settings, read_settings, read_value, write_settings
 from .desk import Desk
@@ -37,11 +45,41 @@ def setup(desk: Desk, parsed: argparse.Namespace) -> int:
         given["key"] = sys.stdin.readline().strip() if sys.stdin is not None else ""
         if not given["key"]:
             raise Problem(USAGE, "bad_setting", name="key", source="stdin", value="", wanted="a key")
+    before = replace(before, shop=_shop(before.shop, parsed))
+    if parsed.shop is not None or parsed.password_stdin or before.shop != _before(desk).shop:
+        return desk.run(_store_shop(desk, _changed(before, given), parsed))
     if given.keys() - {"lang"}:
         return desk.run(_store(desk, _changed(before, given), test=not parsed.no_test and "model" in given, ask=False))
     if not can_ask():
         raise Problem(USAGE, "setup_needs_terminal")
     return desk.run(_interview(desk, _changed(before, given), test=not parsed.no_test))
+
+
+def _shop(before: Connection, parsed: argparse.Namespace) -> Connection:
+    """The shop of the settings with what was given of it."""
+    given = {"backend": parsed.shop, "url": parsed.shop_url, "database": parsed.shop_database, "user": parsed.shop_user}
+    if parsed.shop == "embedded":
+        return EMBEDDED
+    table = {**before.table(), **{name: value for name, value in given.items() if value is not None}}
+    return read_connection(table, "setup")
+
+
+async def _store_shop(desk: Desk, settings: Settings, parsed: argparse.Namespace) -> int:
+    """Tries the shop and writes the file; one that cannot be reached is not saved, unless it is not to be tried."""
+    connection, environment = settings.shop, dict(desk.environment)
+    if parsed.password_stdin:
+        password = sys.stdin.readline().rstrip("\r\n") if sys.stdin is not None else ""
+        if not password:
+            raise Problem(USAGE, "bad_setting", name="password", source="stdin", value="", wanted="a password")
+        keep_password(connection, password)
+        environment[connection.password_variable or PASSWORD_VARIABLE] = password
+    if connection.backend == "tryton" and not parsed.no_test:
+        shop = await connect(connection, environment)
+        desk.terminal.note(desk.texts("setup_shop_works", company=shop.company.name))
+        await shop.aclose()
+    path = write_settings(desk.home, settings)
+    desk.terminal.note(desk.texts("setup_saved", path=path))
+    return COMPLETED
 
 
 def _before(desk: Desk) -> Settings:

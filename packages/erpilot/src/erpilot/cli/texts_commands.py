@@ -310,6 +310,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "setup_one_of": ("One of 1 to {count}, or a name from the list.", "请输入 1 到 {count}，或列表中的名称。"),
     "setup_testing": ("Testing {name} …", "正在测试 {name} ……"),
     "setup_works": ("It answers (in {seconds}).", "可以使用（{seconds}）。"),
+    "setup_shop_works": ("The shop answers: {company}.", "店铺已连通：{company}。"),
     "setup_saved": (
         'Saved in {path}. Try it: erpilot ask "订单 123 里买了什么？"',
         '已保存到 {path}。试试：erpilot ask "订单 123 里买了什么？"',
@@ -332,6 +333,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor_store": ("sessions", "会话"),
     "doctor_store_ok": ("{count} in {path}", "{count} 个，位于 {path}"),
     "doctor_shop": ("shop", "店铺"),
+    "doctor_rights_all": ("every right", "权限齐全"),
+    "doctor_rights_missing": ("without the rights: {missing}", "没有的权限：{missing}"),
     "doctor_model": ("model", "模型"),
     "doctor_address": ("address", "地址"),
     "doctor_key": ("key", "密钥"),

@@ -57,6 +57,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{path} is not valid TOML: {why}. Correct it, or run: erpilot setup",
         "{path} 不是有效的 TOML：{why}。请改正，或运行 erpilot setup。",
     ),
+    "shop_elsewhere": (
+        "This command works on the built-in shop, and the settings name a shop in {backend}.",
+        "这个命令只用于内置店铺，而设置里的店铺在 {backend}。",
+    ),
     "unknown_setting": (
         "{source} holds an unknown setting, {name!r}. Known: {known}.",
         "{source} 里有不认识的设置 {name!r}。可用的有：{known}。",

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from agent_core.config import LoopConfig
 from agent_core.events import Frozen
@@ -29,6 +30,10 @@ from .models import Choice, UnusableModel, choose, client_of, known_secrets
 from .problems import USAGE, Problem
 from .rules import SESSION_SOURCE, WrittenRule, as_rule, check_tools, read_project_rules, read_rules
 
+if TYPE_CHECKING:
+    from erpilot.shop.tryton.shop import TrytonShop
+
+OpenShop: TypeAlias = "EmbeddedShop | TrytonShop"
 _WEEKDAYS = (
     "Monday 周一",
     "Tuesday 周二",
@@ -48,14 +53,14 @@ class Bench:
     store: EventStore
     choice: Choice
     profile: Profile
-    shop: EmbeddedShop
+    shop: OpenShop
 
     def today(self) -> tuple[Frozen, ...]:
         """The shop's day, to be frozen into a message."""
         return today_of(self.shop)
 
 
-def today_of(shop: EmbeddedShop) -> tuple[Frozen, ...]:
+def today_of(shop: OpenShop) -> tuple[Frozen, ...]:
     """The shop's day, to be frozen into a message."""
     now = shop.now()
     return (Frozen(kind="today", text=f"{now:%Y-%m-%d}, {_WEEKDAYS[now.weekday()]}, {shop.company.zone}"),)
@@ -82,7 +87,7 @@ async def open_bench(
     choice = choose(parsed.model, desk.settings, desk.environment)
     tell_about(desk, choice)
     sentence = desk.texts(choice.problem[1], **choice.problem[2]) if choice.problem else ""
-    shop = open_embedded_shop(desk)
+    shop = await open_shop_of(desk)
     try:
         tools = with_files(chosen.tools(shop), shop, desk.home)
         check_tools(rules, [tool.name for tool in tools])
@@ -113,7 +118,7 @@ async def open_bench(
         async with aclosing(loop):
             yield Bench(loop, store, choice, chosen, shop)
     finally:
-        shop.close()
+        await close_shop(shop)
 
 
 def commands_only(desk: Desk, store: EventStore) -> AgentLoop:
@@ -143,10 +148,30 @@ async def restrictions(store: EventStore, session: str | None, history: Sequence
     return [WrittenRule(rule.effect, rule.tool, rule.target, rule.reason, "session", SESSION_SOURCE) for rule in kept]
 
 
+async def open_shop_of(desk: Desk) -> OpenShop:
+    """The shop of this installation: the built-in one, or the one in Tryton that the settings name."""
+    connection = desk.settings.shop
+    if connection.backend == "embedded":
+        return open_embedded_shop(desk)
+    from erpilot.shop.connection import connect
+
+    return await connect(connection, desk.environment)
+
+
+async def close_shop(shop: OpenShop) -> None:
+    """Closes either kind."""
+    if isinstance(shop, EmbeddedShop):
+        shop.close()
+    else:
+        await shop.aclose()
+
+
 def open_embedded_shop(desk: Desk) -> EmbeddedShop:
-    """The built-in shop, made on first use."""
+    """The built-in shop, made on first use. Raises ``Problem`` where the settings name another."""
     from erpilot.shop.open import open_shop
 
+    if desk.settings.shop.backend != "embedded":
+        raise Problem(USAGE, "shop_elsewhere", backend=desk.settings.shop.backend)
     if not (desk.home / "shop.db").exists():
         desk.terminal.note(desk.texts("shop_first_use"), "quiet")
     return open_shop(desk.home, today=desk.settings.today)

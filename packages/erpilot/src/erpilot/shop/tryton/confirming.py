@@ -87,7 +87,7 @@ async def _checked(
     if promised and promised < desk.today:
         raise Invalid(f"The day {promised} is past.")
     place = base.place(warehouse) if warehouse else None
-    chosen = place.id if place else row["warehouse"]
+    chosen = place.id if place else row["warehouse."]["id"]
     code = next((each.warehouse.code for each in base.places if each.id == chosen), "")
     wanted = [LineWanted(line.sku, Quantity(line.ordered, line.unit)) for line in order.lines]
     levels = await stock.levels(desk, [line.sku for line in order.lines], None)
@@ -106,7 +106,7 @@ async def _prepared(
     changes: dict[str, Any] = {}
     if promised and promised != row["shipping_date"]:
         changes["shipping_date"] = promised
-    if place != row["warehouse"]:
+    if place != row["warehouse."]["id"]:
         changes["warehouse"] = place
     if order.valid_until and order.valid_until < desk.today:
         changes |= {"quotation_date": desk.today, "quotation_validity": None}

@@ -154,6 +154,13 @@ class Desk:
         """The company's day."""
         return self.now().date()
 
+    @property
+    def company(self) -> Company:
+        """The company, once something was read. Raises ``Invalid`` before."""
+        if self._base is None:
+            raise Invalid("The Tryton server has not been asked yet.")
+        return self._base[1].company
+
     async def base(self) -> Base:
         """The base data, read again after some minutes."""
         kept = self._base

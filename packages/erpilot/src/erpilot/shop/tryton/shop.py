@@ -14,7 +14,7 @@ from ..backend import Capability, ErpBackend, Whoami, offered
 from ..catalogue import Product, StockLevel, Warehouse
 from ..documents import Customer, Kind, Order
 from ..pricing import PriceList, Quote
-from ..values import Period
+from ..values import Company, Period
 from ..verbs.buying import PurchaseFilter, PurchasePage, SupplierOffer
 from ..verbs.money import Balances, Statement
 from ..verbs.outcome import Write, Written
@@ -74,7 +74,16 @@ class TrytonShop(ErpBackend):
         """See ``ErpBackend``."""
         return self._desk.now()
 
-    async def close(self) -> None:
+    async def connect(self) -> None:
+        """Logs in and reads what hardly ever changes; afterwards ``company`` is known."""
+        await self._desk.base()
+
+    @property
+    def company(self) -> Company:
+        """Whose shop it is; known once it is connected."""
+        return self._desk.company
+
+    async def aclose(self) -> None:
         """Ends the session; the shop cannot be used afterwards."""
         await self.rpc.close()
 
