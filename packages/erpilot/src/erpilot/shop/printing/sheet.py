@@ -1,7 +1,8 @@
 """What stands on the page of a document, in the language of the reader, before it is drawn.
 
-Invariant: only what the customer may see: no cost, margin, stock or record of other customers; every amount is one of
-the document, with its currency, and says whether tax is in it.
+Invariant: only what the customer may see: no cost, margin, stock or record of other customers, and no note but that of
+a quotation, which is written for them; every amount is one of the document, with its currency, and says whether tax
+is in it.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def sheet_of(order: Order, company: Company, language: Language) -> Sheet:
             (word("total"), f"{totals.total.amount:,f} {currency}"),
         ),
         terms=word("included" if order.tax_included else "added").format(currency=currency),
-        note=(word("note"), order.note) if order.note else None,
+        note=(word("note"), order.note) if order.note and head.kind == "quotation" else None,
         stamp=word("cancelled") if head.state == "cancelled" else None,
     )
 
