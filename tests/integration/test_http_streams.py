@@ -315,3 +315,7 @@ async def test_a_run_that_breaks_off_ends_its_stream_with_an_error(monkeypatch: 
         assert got[-1].event == "error"
         assert got[-1].data["type"] == "urn:erpilot:problem:storage"
         assert "space" not in str(got[-1].data)
+        monkeypatch.undo()
+        session = got[0].data["session_id"]
+        later = await api.client().read(f"/api/sessions/{session}/events?follow=none")
+        assert later[-1].event == "done", "whoever comes later is not told of it again"

@@ -20,7 +20,7 @@ from agent_core.store.base import EventStore
 from .channel import Channel
 from .frames import Frame, envelope, frame_of
 from .problems import problem_of
-from .wire import Done, PartialStep, Start
+from .wire import Done, PartialStep, Problem, Start
 
 Follow = Literal["none", "run", "always"]
 CHUNK = 16 * 1024
@@ -61,6 +61,7 @@ class Reader:
         self._end: str | None = None
         """The reason of the newest end of a run, when nothing began behind it."""
         self._fell_behind = False
+        self._known_failure: Problem | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._closing = False
 
@@ -78,6 +79,7 @@ class Reader:
         """Chunks of whole frames; an empty one when there was nothing but a wake-up. ``head``: the newest event now."""
         channel, place = self._channel, self._place
         if not self._joined:
+            self._known_failure = channel.failure  # of a run that broke off before
             channel.join()
             self._joined = True
         try:
@@ -87,7 +89,7 @@ class Reader:
                     yield chunk
             while not self._has_ended() and not self._closing:
                 going_on = self._follow == "always" or (self._follow == "run" and self._running())
-                failure = channel.failure
+                failure = self._failure()
                 async for chunk in self._from_log():
                     yield chunk
                 if self._has_ended():
@@ -193,7 +195,7 @@ class Reader:
                 return
             if place < channel.end:
                 continue
-            if channel.head > self.cursor or channel.failure is not None:
+            if channel.head > self.cursor or self._failure() is not None:
                 return
             if self._follow != "always" and not self._running():
                 return
@@ -215,6 +217,10 @@ class Reader:
 
     def _running(self) -> bool:
         return self._channel.driven or self._run_open
+
+    def _failure(self) -> Problem | None:
+        failure = self._channel.failure
+        return None if failure is self._known_failure else failure
 
     def _has_ended(self) -> bool:
         return self._one_run and self._end is not None

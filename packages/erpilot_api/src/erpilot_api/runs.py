@@ -13,7 +13,7 @@ from contextlib import aclosing
 from typing import Any, NamedTuple
 
 from agent_core import events as ev
-from agent_core.errors import Busy, StoreError
+from agent_core.errors import AgentError, Busy
 from agent_core.loop import AgentLoop
 
 from .channel import Channel
@@ -39,8 +39,9 @@ class Drive:
         self.began: asyncio.Future[Channel | None] = asyncio.get_running_loop().create_future()
         self.joined: Channel | None = None
         self.place = 0
-        self.again = False
-        """Something was decided meanwhile: look once more when it has ended."""
+        """Of its first frame in the channel."""
+        self.again: str | None = None
+        """Who decided something meanwhile: the session is looked at once more when this has ended."""
 
     def abandon(self) -> None:
         """There is no reader after all."""
@@ -104,7 +105,7 @@ class Runs:
         if self.closing:
             return
         if (drive := self._drives.get(session_id)) is not None:
-            drive.again = True
+            drive.again = by
             return
         self._spawn(self._resume(loop, session_id, by))
 
@@ -135,14 +136,10 @@ class Runs:
         return [name for name, channel in self._channels.items() if channel.readers and not channel.driven]
 
     async def _resume(self, loop: AgentLoop, session_id: str, by: str) -> None:
-        again = True
-        while again and not self.closing and session_id not in self._drives:
+        if not self.closing and session_id not in self._drives:
             drive = Drive(loop)
             self._begin(drive, session_id)
             await self._drive(drive, loop.resume(session_id, by=by), session_id)
-            if not drive.began.cancelled() and isinstance(error := drive.began.exception(), Busy):
-                _log.info("session %s is driven by another process: %s", session_id, error)
-            again = drive.again
 
     async def _drive(self, drive: Drive, stream: AsyncGenerator[ev.Recorded], session_id: str | None) -> None:
         channel = None if session_id is None else self.channel(session_id)
@@ -161,7 +158,11 @@ class Runs:
                 drive.began.exception()  # whoever waits is told; without anybody it is no complaint of the event loop
             elif channel is not None:
                 channel.failure = problem_of(error)
-            if not isinstance(error, StoreError):
+            if isinstance(error, Busy):
+                _log.info("session %s is driven by another process: %s", session_id, error)
+            elif isinstance(error, AgentError):
+                _log.warning("a run of session %s ended: %s", session_id, error)
+            else:
                 _log.error("a run of session %s broke off", session_id, exc_info=error)
         finally:
             if not drive.began.done():
@@ -171,6 +172,8 @@ class Runs:
             if channel is not None:
                 channel.driven = False
                 channel.wake()
+            if drive.again is not None and session_id is not None:
+                self.take_up(drive.loop, session_id, drive.again)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
