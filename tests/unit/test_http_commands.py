@@ -4,7 +4,7 @@ import re
 import string
 import subprocess
 import sys
-from importlib.metadata import entry_points
+from importlib.metadata import entry_points, requires
 from pathlib import Path
 
 import pytest
@@ -98,3 +98,9 @@ def test_a_list_of_users_that_is_not_understood_is_refused(written: str, tmp_pat
     (tmp_path / "users.toml").write_text(written, encoding="utf-8")
     with pytest.raises(Problem):
         accounts.read_users(tmp_path, "boss")
+
+
+def test_the_base_install_does_not_need_this_package() -> None:
+    needed = [line for line in requires("erpilot") or () if "erpilot-api" in line or "fastapi" in line]
+    assert needed
+    assert all("extra == 'api'" in line.replace('"', "'") for line in needed)
