@@ -44,7 +44,7 @@ async def _import(desk: Desk, parsed: argparse.Namespace) -> int:
     from erpilot.shop.importing.applying import Options, apply_plan, plan_import, read_files
     from erpilot.shop.importing.keeping import ImportFolder
 
-    from .work import open_embedded_shop
+    from .work import close_shop, open_shop_of
 
     if not parsed.paths:
         raise Problem(USAGE, "import_no_path")
@@ -57,7 +57,7 @@ async def _import(desk: Desk, parsed: argparse.Namespace) -> int:
     )
     paths = [Path(path) for path in parsed.paths]
     table = await read_files(paths, options)
-    shop = open_embedded_shop(desk)
+    shop = await open_shop_of(desk)
     try:
         plan = await plan_import(shop, table, options)
         _show(desk, table, plan)
@@ -80,16 +80,16 @@ async def _import(desk: Desk, parsed: argparse.Namespace) -> int:
         about = {"number": written.number, "new": plan.new, "changed": plan.changed, "key": key}
         desk.terminal.line(desk.texts("shop_imported", **about))
     finally:
-        shop.close()
+        await close_shop(shop)
     return COMPLETED
 
 
 async def _undo(desk: Desk, key: str) -> int:
     from erpilot.shop.backend import Write
 
-    from .work import open_embedded_shop
+    from .work import close_shop, open_shop_of
 
-    shop = open_embedded_shop(desk)
+    shop = await open_shop_of(desk)
     try:
         written = await shop.find_by_key(key)
         if written is None:
@@ -99,7 +99,7 @@ async def _undo(desk: Desk, key: str) -> int:
         await shop.undo(key, reason="undo", write=Write(f"undo-{key}", desk.person, approved_by=desk.person))
         desk.terminal.line(desk.texts("import_undone", number=written.number))
     finally:
-        shop.close()
+        await close_shop(shop)
     return COMPLETED
 
 

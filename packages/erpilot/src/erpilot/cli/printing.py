@@ -24,17 +24,17 @@ def print_(desk: Desk, parsed: argparse.Namespace) -> int:
 async def _print(desk: Desk, parsed: argparse.Namespace) -> int:
     from erpilot.shop.printing import pdf
 
-    from .work import open_embedded_shop
+    from .work import close_shop, open_shop_of
 
     as_pdf = parsed.pdf or bool(parsed.output and parsed.output.lower().endswith(".pdf"))
     if as_pdf and not pdf.available():
         raise Problem(USAGE, "print_no_pdf")
-    shop = open_embedded_shop(desk)
+    shop = await open_shop_of(desk)
     try:
         order = await shop.get_order(parsed.number)
         sheet = sheet_of(order, shop.company, desk.texts.lang)
     finally:
-        shop.close()
+        await close_shop(shop)
     data = pdf.pdf(sheet) if as_pdf else html(sheet).encode()
     path = _path(desk, parsed.output, order.head.number, "pdf" if as_pdf else "html")
     try:

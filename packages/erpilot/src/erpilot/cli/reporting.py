@@ -22,7 +22,7 @@ from .gate import mark_line
 from .problems import COMPLETED
 
 if TYPE_CHECKING:
-    from erpilot.shop.embedded.shop import EmbeddedShop
+    from .work import OpenShop
 
 BAR = 24
 """Columns of the longest bar."""
@@ -35,19 +35,19 @@ def report(desk: Desk, parsed: argparse.Namespace) -> int:
 
 
 async def _report(desk: Desk, parsed: argparse.Namespace) -> int:
-    from .work import open_embedded_shop
+    from .work import close_shop, open_shop_of
 
-    shop = open_embedded_shop(desk)
+    shop = await open_shop_of(desk)
     try:
         tool, arguments = await _SHOW[parsed.action](desk, shop, parsed)
         if parsed.export:
             await _export(desk, shop, parsed, tool, arguments)
     finally:
-        shop.close()
+        await close_shop(shop)
     return COMPLETED
 
 
-async def _sales(desk: Desk, shop: EmbeddedShop, parsed: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+async def _sales(desk: Desk, shop: OpenShop, parsed: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     arguments = {
         "period": parsed.period,
         "measure": parsed.measure,
@@ -125,7 +125,7 @@ def _sales_total(desk: Desk, answer: facts.SalesAnswer, total: facts.SalesTotalF
     del answer
 
 
-async def _stock(desk: Desk, shop: EmbeddedShop, parsed: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+async def _stock(desk: Desk, shop: OpenShop, parsed: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     found = await shop.stock_report(
         parsed.kind, warehouse=parsed.warehouse, days=parsed.days, limit=10**6 if desk.verbose else 30
     )
@@ -156,7 +156,7 @@ async def _stock(desk: Desk, shop: EmbeddedShop, parsed: argparse.Namespace) -> 
     return "stock_report", {name: value for name, value in asked.items() if value is not None}
 
 
-async def _receivables(desk: Desk, shop: EmbeddedShop, parsed: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+async def _receivables(desk: Desk, shop: OpenShop, parsed: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     arguments = {"customer": parsed.customer, "overdue_only": parsed.overdue or None}
     asked = {name: value for name, value in arguments.items() if value is not None}
     answer = await _tool(shop, "list_receivables").handler(
@@ -191,7 +191,7 @@ async def _receivables(desk: Desk, shop: EmbeddedShop, parsed: argparse.Namespac
     return "list_receivables", asked
 
 
-async def _quiet(desk: Desk, shop: EmbeddedShop, parsed: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+async def _quiet(desk: Desk, shop: OpenShop, parsed: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     answer = await _tool(shop, "quiet_customers").handler(
         quiet_days=parsed.days, history_days=365, least_orders=3, limit=10**6 if desk.verbose else 30, offset=0
     )
@@ -211,15 +211,13 @@ async def _quiet(desk: Desk, shop: EmbeddedShop, parsed: argparse.Namespace) -> 
 _SHOW = {"sales": _sales, "stock": _stock, "receivables": _receivables, "quiet": _quiet}
 
 
-def _tool(shop: EmbeddedShop, name: str) -> Any:
+def _tool(shop: OpenShop, name: str) -> Any:
     from erpilot.toolsets.shop import shop_tools
 
     return next(tool for tool in shop_tools(shop) if tool.name == name)
 
 
-async def _export(
-    desk: Desk, shop: EmbeddedShop, parsed: argparse.Namespace, tool: str, arguments: dict[str, Any]
-) -> None:
+async def _export(desk: Desk, shop: OpenShop, parsed: argparse.Namespace, tool: str, arguments: dict[str, Any]) -> None:
     from erpilot.toolsets.shop import shop_tools
     from erpilot.toolsets.shop_export import write_table
 
