@@ -3,6 +3,7 @@ sessions."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -10,8 +11,9 @@ from playwright.async_api import Browser, Locator, Page, expect
 
 from agent_core.messages import Message
 from agent_core.testing import ScriptedModel
-from tests.acceptance.web.counter import PAPER, QUOTATION, USED, counter, link_of, quoting
-from tests.support.http_api import KIM
+from agent_core.tools.tool import Tier, tool
+from tests.acceptance.web.counter import PAPER, QUOTATION, USED, counter, link_of, loop_of, quoting
+from tests.support.http_api import KIM, house_of, serving
 from tests.support.web import visit
 
 
@@ -131,6 +133,32 @@ async def test_the_offer_of_a_question_can_be_taken(home: Path, browser: Browser
         await expect(page.locator(".answer")).to_contain_text("两张都好了")
         await expect(page.locator(".call.ok")).to_have_count(2)
         await expect(page.locator(".decided.yes").last).to_contain_text("按事先同意自动批准")
+        # What stands is listed, and can be ended.
+        await page.get_by_role("button", name="时间线").click()
+        grants = page.get_by_role("region", name="事先同意")
+        await expect(grants).to_contain_text("C001")
+        await grants.get_by_role("button", name="撤销").click()
+        await expect(grants).to_have_count(0)
+
+
+async def test_a_call_of_unknown_outcome_is_asked_about(browser: Browser, built_page: Path, tmp_path: Path) -> None:
+    @tool(tier=Tier.WRITE, timeout=0.05)
+    async def send(text: str) -> str:
+        """Sends something, and never hears whether it arrived."""
+        await asyncio.sleep(60)
+        return text
+
+    turns = ([("send", {"text": "到货通知"}), USED], ["客户收到了。", USED])
+    async with serving(house_of(loop_of(turns, [send]))) as api, visit(browser, link_of(api), tmp_path) as seen:
+        page = seen.page
+        await seen.said("通知客户")
+        await page.get_by_role("button", name="批准", exact=True).click()
+        doubt = page.get_by_role("region", name="结果不明")
+        await expect(doubt).to_contain_text("不知道 send 是否生效")
+        await seen.picture("doubt")
+        await doubt.get_by_role("button", name="已生效").click()
+        await expect(page.locator(".answer")).to_contain_text("客户收到了")
+        await expect(doubt).to_have_count(0)
 
 
 async def test_a_clerk_may_deny_but_not_approve(home: Path, browser: Browser, tmp_path: Path) -> None:

@@ -82,3 +82,6 @@ export const rollBack = (id: string, to: number) =>
 export const diff = (a: string, b: string) => ask<Diff>(path(["sessions", a, "diff"], { other: b }));
 
 export const reports = (id: string) => ask<ReportList>(path(["sessions", id, "reports"]));
+
+/** Where the browser finds a session as a file. */
+export const exportAddress = (id: string) => path(["sessions", id, "export"]);

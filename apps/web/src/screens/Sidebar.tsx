@@ -1,6 +1,16 @@
 // The conversations, what waits in them, and who is there.
 
-import { Archive, ArchiveRestore, Ellipsis, Inbox as InboxIcon, Pencil, Plus, Search, Settings2 } from "lucide-react";
+import {
+  Archive,
+  ArchiveRestore,
+  Download,
+  Ellipsis,
+  Inbox as InboxIcon,
+  Pencil,
+  Plus,
+  Search,
+  Settings2,
+} from "lucide-react";
 import { type KeyboardEvent, useContext, useEffect, useState } from "react";
 import * as api from "../net/api";
 import { IconButton } from "../parts/Button";
@@ -165,6 +175,7 @@ function SessionLine({ session, current }: { session: SessionSummary; current: b
       <Menu
         trigger={<IconButton icon={Ellipsis} label={`${say("actions")}: ${marked(title)}`} className="small" />}
         items={[
+          { label: say("export"), icon: Download, act: () => download(api.exportAddress(id)) },
           { label: say("rename"), icon: Pencil, act: () => setTimeout(() => setNaming(true)) },
           {
             label: session.archived ? say("unarchive") : say("archive"),
@@ -175,6 +186,13 @@ function SessionLine({ session, current }: { session: SessionSummary; current: b
       />
     </li>
   );
+}
+
+function download(address: string): void {
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = "";
+  link.click();
 }
 
 function Rename({ title, onDone, onCancel }: { title: string; onDone(name: string): void; onCancel(): void }) {

@@ -12,6 +12,8 @@ import { plus } from "../../text/decimal";
 import { count, money, moneys, seconds, tokensOf } from "../../text/format";
 import { useWords } from "../../text/words";
 
+import { Grants } from "./Grants";
+
 type Line =
   | { kind: "run"; key: string; n: number; from: number; to: number; tokens: number; costs: Record<string, string> }
   | {
@@ -41,6 +43,7 @@ export function Lanes({ view }: { view: View }) {
         {total !== null && <span>{say("tokens", { n: count(total) })}</span>}
         <span>{moneys(view.costs) ?? say("no_cost")}</span>
       </p>
+      <Grants view={view} />
       <FixedList
         count={lines.length}
         height={30}
