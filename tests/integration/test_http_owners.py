@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
+from agent_core import Rule
+from agent_core.loop import AgentLoop
+from agent_core.testing import MemoryStore
 from erpilot_api.access import User
 from erpilot_api.app import create_app
 from tests.support.http_api import BOSS, ELSEWHERE, KIM, MEI, Client, Running, house_of, serving
-from tests.support.loops import loop_over
+from tests.support.loops import collect, loop_over
 from tests.support.requests import log_of
 from tests.support.trade import Ledger
 
@@ -160,3 +163,42 @@ async def test_sessions_of_the_command_line_are_the_owners_to_see() -> None:
         assert len((await api.client(BOSS).get("/api/sessions"))["sessions"]) == 1
         for other in (KIM, MEI, ELSEWHERE):
             assert (await api.client(other).get("/api/sessions"))["sessions"] == []
+
+
+async def test_what_was_forbidden_in_a_session_on_the_command_line_holds_over_http_too() -> None:
+    ledger, store = Ledger(), MemoryStore()
+    order = ("order", {"sku": "A", "quantity": 3})
+    forbids = Rule(effect="deny", tool="order", scope="session")
+    begun, _ = loop_over("hello", tools=ledger.tools(), store=store, rules=(forbids,))
+    session = (await collect(begun.run("from the terminal")))[0].session_id
+    free, _ = loop_over(order, tools=ledger.tools(), store=store)
+    made: list[tuple[Rule, ...]] = []
+
+    def personal(user: User | None, profile: str, rules: tuple[Rule, ...]) -> AgentLoop:
+        made.append(rules)
+        return loop_over(order, "done", tools=ledger.tools(), store=store, rules=rules)[0] if rules else free
+
+    async with serving(house_of(free, personal=personal)) as api:
+        frames = await api.client(BOSS).say("order", session)
+        assert frames[-1].data["reason"] == "completed"
+        (done,) = [frame.data["event"] for frame in frames if frame.type == "ToolCallFinished"]
+        assert done["error"]["type"] == "denied"
+        assert (await api.client(BOSS).say("order"))[-1].data["reason"] == "awaiting_approval"
+    assert made == [(forbids,), ()]
+    assert ledger.count("order") == 0
+
+
+async def test_each_persons_sessions_run_in_a_loop_of_their_own() -> None:
+    store = MemoryStore()
+    seen: list[str | None] = []
+    base, _ = loop_over("hello", store=store)
+
+    def personal(user: User | None, profile: str, rules: tuple[Rule, ...]) -> AgentLoop:
+        seen.append(None if user is None else user.name)
+        return loop_over("one", "two", store=store)[0]
+
+    async with serving(house_of(base, personal=personal)) as api:
+        session = (await api.client(KIM).say("mine"))[0].data["session_id"]
+        await api.client(MEI).say("hers")
+        assert (await api.client(MEI).say("in his", session))[-1].data["reason"] == "completed"
+        assert seen == ["kim", "mei"], "a session runs with the rights of whom it belongs to"
