@@ -10,7 +10,7 @@ BIN := $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 QUESTION := 订单 123 里买了什么？现在还有货吗？报个价
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast lint format bench web protocol lock lock-peers clean
+.PHONY: help setup demo test test-fast lint format bench web screenshots protocol lock lock-tryton lock-peers clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -30,6 +30,7 @@ demo: setup ## ask the example question of the built-in shop, offline
 	@echo '    export OPENAI_BASE_URL=... OPENAI_API_KEY=... ERPILOT_MODEL=...      or: $(BIN)/erpilot setup'
 
 test: setup ## all tests: unit, integration, acceptance
+	@$(BIN)/python -m tests.support.tryton prepare
 	@$(BIN)/python -m pytest
 
 test-fast: setup ## the unit tests: no services, under a minute
@@ -52,6 +53,9 @@ web: setup ## build the page and serve it (ERPILOT_HOME chooses the data)
 	@$(BIN)/python scripts/build_web.py
 	@$(BIN)/erpilot serve
 
+screenshots: setup ## make the pictures of docs/web.md anew
+	@ERPILOT_SCREENSHOTS="$(CURDIR)/docs/screenshots" $(BIN)/python -m pytest -q tests/acceptance/web
+
 protocol: setup ## make the TypeScript types of the page anew from the types of the server
 	$(BIN)/python -m erpilot_api.typescript apps/web/src/protocol.ts
 
@@ -60,6 +64,10 @@ lock: setup ## compile requirements.lock anew from requirements.in and the pypro
 	$(BIN)/uv pip compile requirements.in --output-file requirements.lock --upgrade --universal --python-version 3.11 \
 		--generate-hashes --no-annotate --no-header --no-emit-package erpilot --no-emit-package erpilot-agent-core \
 		--no-emit-package erpilot-api --quiet
+
+lock-tryton: setup ## compile the lock of the Tryton server that the tests run
+	$(BIN)/uv pip compile tests/support/tryton/requirements.in --output-file tests/support/tryton/requirements.lock --upgrade \
+		--universal --python-version 3.11 --generate-hashes --no-annotate --no-header --quiet
 
 lock-peers: setup ## compile the lock of the packages that make bench measures against
 	$(BIN)/uv pip compile bench/requirements-peers.in --output-file bench/requirements-peers.lock --upgrade --universal \

@@ -11,6 +11,7 @@ from typing import Any
 
 from bench.compare import WrongResult, compare
 from bench.context import context
+from bench.erp_reads import erp_reads
 from bench.http import http
 from bench.importing import importing
 from bench.peers import ROOT
@@ -28,6 +29,7 @@ PARTS = {
     "http": http,
     "shop": shop,
     "reads": shop_reads,
+    "erp": erp_reads,
     "import": importing,
 }
 

@@ -15,6 +15,8 @@ import sys
 import threading
 
 PATIENCE_SECONDS = 10
+KILL = b"kill"
+"""Written to its standard input, this ends the command at once."""
 
 
 def main() -> int:
@@ -31,8 +33,9 @@ def main() -> int:
 
 
 def _end_with_input(child: subprocess.Popen[bytes], ending: int) -> None:
-    while os.read(0, 1024):
-        pass
+    while asked := os.read(0, 1024):
+        if asked == KILL:
+            child.kill()
     child.send_signal(ending)
     try:
         child.wait(PATIENCE_SECONDS)

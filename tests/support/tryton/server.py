@@ -21,7 +21,7 @@ from pathlib import Path
 from erpilot.shop.errors import ShopError
 from erpilot.shop.tryton.rpc import Rpc
 
-from . import environment, postgres
+from . import environment, guard, postgres
 from .environment import SetUpFailed, say
 from .people import password
 
@@ -77,8 +77,9 @@ class TrytonServer:
     def kill(self) -> None:
         """Ends it the hard way, in the middle of whatever it does."""
         assert self._process is not None
-        for child in Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split():
-            os.kill(int(child), signal.SIGKILL)
+        assert self._process.stdin is not None
+        os.write(self._process.stdin.fileno(), guard.KILL)
+        self._process.wait(_SECONDS)
         self.stop()
 
 
