@@ -6,6 +6,7 @@ import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/shell.css";
 import "./styles/conversation.css";
+import "./styles/rows.css";
 import "./styles/cards.css";
 import "./styles/data.css";
 import "./styles/timeline.css";

@@ -89,7 +89,9 @@ async def test_edited_arguments_are_shown_and_asked_again_and_bad_ones_are_not_s
         await expect(page.locator(".answer")).to_contain_text("好了")
         await expect(page.locator(".decided.yes").first).to_contain_text("boss")
         await page.locator(".call-line").first.click()
-        await expect(page.locator(".call-details")).to_contain_text("QT-")
+        details = page.locator(".call-details")
+        await expect(details.locator("dd", has_text="190.08")).to_have_count(1)
+        await expect(details).to_contain_text("A person changed the arguments")
 
 
 async def test_what_is_folded_has_to_be_opened_before_yes_is_possible(

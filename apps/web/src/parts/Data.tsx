@@ -19,7 +19,8 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export function Result({ content }: { content: string }) {
   const say = useWords();
   const [raw, setRaw] = useState(false);
-  const value = useMemo(() => parsed(content), [content]);
+  const { json, notices } = useMemo(() => withoutNotices(content), [content]);
+  const value = useMemo(() => parsed(json), [json]);
   if (value === undefined) return <LongText text={content} />;
   return (
     <div className="result">
@@ -28,10 +29,28 @@ export function Result({ content }: { content: string }) {
           {raw ? say("as_table") : say("raw")}
         </button>
       </div>
-      {raw ? <LongText text={indented(content)} /> : <Value value={value} depth={0} />}
+      {raw ? <LongText text={indented(json)} /> : <Value value={value} depth={0} />}
+      {notices.map((notice) => (
+        <p key={notice} className="faint small-text">
+          <Plain text={notice} />
+        </p>
+      ))}
     </div>
   );
 }
+
+/** What the runtime tells the model behind a result, in brackets on lines of their own, stands apart from it. */
+function withoutNotices(content: string): { json: string; notices: string[] } {
+  const notices: string[] = [];
+  let json = content;
+  for (let match = NOTICE.exec(json); match; match = NOTICE.exec(json)) {
+    notices.unshift(match[1] ?? "");
+    json = json.slice(0, match.index);
+  }
+  return parsed(json) === undefined ? { json: content, notices: [] } : { json, notices };
+}
+
+const NOTICE = /\n\[([^\n]*)\]\s*$/;
 
 /** undefined: no JSON object or array. */
 export function parsed(text: string): Json | undefined {

@@ -92,6 +92,7 @@ const COLUMNS: Record<string, Pair> = {
   valid_until: ["有效期至", "valid until"],
   as_of: ["截至", "as of"],
   days: ["天", "days"],
+  valid_days: ["有效天数", "valid days"],
   lines: ["明细", "lines"],
   skus: ["货号", "SKUs"],
   quantities: ["数量", "quantities"],
