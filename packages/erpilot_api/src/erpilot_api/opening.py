@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from agent_core.config import LoopConfig, Rule
 from agent_core.loop import AgentLoop
@@ -19,9 +19,10 @@ from erpilot.cli.logs import hide_in_logs
 from erpilot.cli.models import choose, client_of, known_secrets
 from erpilot.cli.problems import USAGE, Problem
 from erpilot.cli.rules import as_rule, check_tools
-from erpilot.cli.work import open_embedded_shop, rules_of, tell_about, today_of
+from erpilot.cli.work import close_shop, open_shop_of, rules_of, tell_about, today_of
 from erpilot.figures import FIGURES
 from erpilot.profiles import PROFILES, told_and_found
+from erpilot.shop.embedded.shop import EmbeddedShop
 from erpilot.toolsets.shop_files import with_files
 
 from .access import Access, User
@@ -38,7 +39,10 @@ async def open_house(desk: Desk, parsed: argparse.Namespace, store: EventStore, 
     secrets = known_secrets(desk.settings, desk.environment)
     hide_in_logs(secrets)
     async with AsyncExitStack() as opened:
-        shop = opened.enter_context(closing(open_embedded_shop(desk)))
+        shop = await open_shop_of(desk)
+        opened.push_async_callback(close_shop, shop)
+        if not isinstance(shop, EmbeddedShop):
+            desk.terminal.note(desk.texts("serve_one_login", user=desk.settings.shop.user), "wait")
         model = client_of(choice, sentence, endpoint_profiles(desk.home))
         summing_up = summariser(desk.settings, desk.environment, desk.home, desk.texts)
         for client in (model, summing_up and summing_up.model):
@@ -46,7 +50,9 @@ async def open_house(desk: Desk, parsed: argparse.Namespace, store: EventStore, 
                 opened.push_async_callback(close)
 
         def loop_for(user: User | None, profile: str, more: tuple[Rule, ...], beside: AgentLoop | None) -> AgentLoop:
-            seen = shop if user is None else shop.acting_as(user.name, (user.role,))
+            seen = shop
+            if isinstance(shop, EmbeddedShop) and user is not None:
+                seen = shop.acting_as(user.name, (user.role,))
             tools = with_files(PROFILES[profile].tools(seen), seen, desk.home)
             check_tools(rules, [tool.name for tool in tools])
             told, found = told_and_found(PROFILES[profile], tools)

@@ -45,6 +45,11 @@ MESSAGES = {
         "No user is an owner, so no link is given; make one: erpilot users link NAME",
         "没有店主用户，因此没有链接；可以这样生成：erpilot users link 姓名",
     ),
+    "serve_one_login": (
+        "Everybody works in the ERP as its user {user}, with that user's rights: roles decide who sees which sessions "
+        "and who approves.",
+        "所有人都以 ERP 用户 {user} 的身份和权限工作；角色只决定谁能看哪些会话、谁能批准。",
+    ),
     "serve_plain": (
         "Others on the network can read along: put a proxy with HTTPS in front of it.",
         "网络上的其他人可以偷看内容：请在前面加一个 HTTPS 反向代理。",
