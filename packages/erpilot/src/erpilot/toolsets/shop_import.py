@@ -26,6 +26,7 @@ from ..shop.importing.reading import Table
 from ..shop.importing.words import field_name, sentence
 from ..shop.values import Money, Quantity
 from . import shop_results as r
+from . import words
 from .shop_arguments import Query, Text
 from .shop_kit import reading
 from .shop_resolve import answering, stamp
@@ -194,11 +195,11 @@ def import_fact(kept: Kept, table: Table, plan: ImportPlan, as_of: str) -> Impor
     )
 
 
-def _said(problem: Problem) -> str:
+def _said(problem: Problem, language: words.Language = "en") -> str:
     values = problem.values
     if "field" in values:
-        values = {**values, "field": field_name(values["field"], "en")}
-    return sentence(problem.code, values, "en")
+        values = {**values, "field": field_name(values["field"], language)}
+    return sentence(problem.code, values, language)
 
 
 def example(change: FieldChange) -> str:
@@ -243,7 +244,10 @@ def import_changes(kept: Kept, table: Table, plan: ImportPlan) -> tuple[Change, 
 
 def _notices(plan: ImportPlan) -> tuple[Notice, ...]:
     notices = [
-        Notice("import_problem", {"row": str(each.row), "column": each.column, "problem": _said(each)})
+        Notice(
+            "import_problem",
+            {"row": str(each.row), "column": each.column, "problem": _said(each), "problem_zh": _said(each, "zh")},
+        )
         for each in plan.problems.kept[:MOST_SHOWN]
     ]
     if plan.problems.total > MOST_SHOWN:

@@ -129,7 +129,7 @@ FIELDS: dict[str, tuple[str, str]] = {
 }
 
 NOTICES: dict[str, tuple[str, str]] = {
-    "import_problem": ("Row {row} {column}: {problem}", "第 {row} 行 {column}：{problem}"),
+    "import_problem": ("Row {row} {column}: {problem}", "第 {row} 行 {column}：{problem_zh}"),
     "more_rows": (
         "{shown} of {count} rows that are new or change are shown.",
         "共有 {count} 行新增或修改，这里显示 {shown} 行。",
