@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from erpilot.shop.embedded.shop import EmbeddedShop
 from tests.support.erp_embedded import opened
-from tests.support.erp_world import OpenWorld, World
+from tests.support.erp_world import REFUSED, OpenWorld, World
 
 
 @pytest.fixture(scope="session")
@@ -21,8 +22,36 @@ def embedded_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenWor
 
 
 @pytest.fixture(params=["embedded"])
-async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
+async def world(request: pytest.FixtureRequest, record_property: Callable[[str, object], None]) -> AsyncIterator[World]:
     """The shop of one ERP."""
     open_world: OpenWorld = request.getfixturevalue(f"{request.param}_world")
+    record_property("erp", request.param)
+    REFUSED.clear()
     async with open_world() as opened_world:
         yield opened_world
+    for capability in REFUSED:
+        record_property("refused", capability)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """For each ERP: the cases that passed, and those of them that held it to refusing what it does not declare."""
+    passed, total, refused = Counter[str](), Counter[str](), Counter[str]()
+    capabilities: dict[str, set[str]] = {}
+    for outcome in ("passed", "failed", "error", ""):  # "": set-ups and clean-ups that passed
+        for report in terminalreporter.getreports(outcome):
+            said = list(getattr(report, "user_properties", ()))
+            erp = dict(said).get("erp")
+            if not isinstance(erp, str):
+                continue
+            if outcome:
+                total[erp] += 1
+                passed[erp] += outcome == "passed"
+            elif report.when == "teardown":  # what was refused is known behind the case
+                missing = {str(value) for name, value in said if name == "refused"}
+                refused[erp] += bool(missing)
+                capabilities.setdefault(erp, set()).update(missing)
+    if total:
+        terminalreporter.section("cases of the conformance suite by ERP")
+    for erp in sorted(total):
+        line = f"{erp:<10} {passed[erp]:>4}/{total[erp]} passed, {refused[erp]} of them by refusing"
+        terminalreporter.line(f"{line}: {', '.join(sorted(capabilities[erp]))}" if refused[erp] else line)
