@@ -57,7 +57,7 @@ async def test_two_questions_at_once_are_answered_one_each_way_and_the_run_goes_
 
 async def test_x4_two_opposite_answers_at_the_same_moment_make_one_decision_that_both_are_told() -> None:
     ledger = Ledger()
-    rounds = 40
+    rounds = 25
     loop, _ = loop_over(*[turn for _ in range(rounds) for turn in (ORDER, "done")], tools=ledger.tools())
     async with serving(house_of(loop)) as api:
         client = api.client()

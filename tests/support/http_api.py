@@ -153,12 +153,12 @@ def house_of(loop: AgentLoop, users: Iterable[User] = USERS, **settings: Any) ->
 
 
 @asynccontextmanager
-async def serving(house: House, paces: Paces = IN_NO_HURRY) -> AsyncIterator[Running]:
-    """Serves ``house`` on a port of its own."""
+async def serving(house: House, paces: Paces = IN_NO_HURRY, **settings: Any) -> AsyncIterator[Running]:
+    """Serves ``house`` on a port of its own; ``settings`` are those of ``create_app``."""
     socket = listen("127.0.0.1", 0)
     base = f"http://127.0.0.1:{socket.getsockname()[1]}"
     started = asyncio.Event()
-    server = Server(create_app(house, paces=paces), house, started.set)
+    server = Server(create_app(house, paces=paces, **settings), house, started.set)
     task = asyncio.create_task(server.serve(sockets=[socket]))
     try:
         waiting = asyncio.create_task(started.wait())
