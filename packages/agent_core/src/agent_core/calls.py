@@ -11,7 +11,7 @@ import logging
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
@@ -255,14 +255,21 @@ async def _reconcile(driver: Driver, release: Release) -> Reconciled:
     return found if clear else Reconciled("unknown")
 
 
+MOST_SENDS = 3
+"""How often a call is sent of which the backend says each time that it did not happen; then that is its answer."""
+
+
 def _resolved(release: Release, found: Reconciled | None) -> list[ev.DurableEvent]:
     if found is None or found.outcome == "unknown":
         return []
+    otherwise: Literal["send_again", "did_not_happen"] = (
+        "send_again" if release.attempt < MOST_SENDS else "did_not_happen"
+    )
     content = None if found.content is None else _told(found.content, release.judged.tool)
     return [
         ev.OutcomeResolved(
             call_id=release.call.call.id,
-            outcome="happened" if found.outcome == "happened" else "send_again",
+            outcome="happened" if found.outcome == "happened" else otherwise,
             by=release.judged.tool.name,
             content=content,
             source="backend",
