@@ -134,6 +134,7 @@ def test_numbers_are_read_in_all_the_ways_they_are_written(text: str, expected: 
         "第 3 步，第二个，the 1st and the 22nd",
         "万一不够，千万别急，十分感谢，一下子，三个里面，周五，星期三",
         "in Q3, step 2",
+        "the top 3，前 10 名",
         "三季度",
     ],
 )
