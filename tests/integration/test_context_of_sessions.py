@@ -221,7 +221,8 @@ async def test_an_overflow_where_nothing_can_go_is_told_in_a_sentence() -> None:
     items = await collect(loop.run("q" * 3000))
     end = end_of(items)
     assert end.reason == "budget"
-    assert "there is room for" in (end.message or "")
+    assert "endpoint says" in (end.message or "")
+    assert "Say it in less" in (end.message or "")
 
 
 async def test_what_an_endpoint_was_found_to_take_is_remembered_for_the_next_session() -> None:

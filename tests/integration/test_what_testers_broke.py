@@ -14,7 +14,10 @@ import pytest
 
 from agent_core import (
     AgentLoop,
+    Calibrations,
+    ContextPolicy,
     DamagedLog,
+    LoopConfig,
     MemoryStore,
     ModelError,
     Refused,
@@ -233,3 +236,38 @@ async def test_contents_that_are_missing_are_damage(tmp_path: Path) -> None:
 
 def test_a_memory_store_is_what_a_loop_has_when_it_is_given_none() -> None:
     assert isinstance(AgentLoop(model=ScriptedModel([])).store, MemoryStore)
+
+
+@pytest.mark.parametrize("begins_anew", [False, True])
+async def test_an_endpoint_that_once_said_too_long_is_asked_again(begins_anew: bool) -> None:
+    learnt, config = Calibrations(), LoopConfig(system_prompt="You help. " * 100)
+    too_long = ModelError("context_overflow", "too long", status=400)
+    loop = AgentLoop(model=ScriptedModel([too_long, "one", "two"]), config=config, calibrations=learnt)
+    refused = await collect(loop.run("hello"))
+    assert any("endpoint says" in (item.event.message or "") for item in refused if isinstance(item.event, ev.LoopEnd))
+    session_id = None if begins_anew else refused[0].session_id
+    items = await collect(loop.run("hello again", session_id))
+    items += await collect(loop.run("and once more", items[0].session_id))
+    assert [item.event.reason for item in items if isinstance(item.event, ev.LoopEnd)] == ["completed", "completed"]
+    assert learnt.get("scripted") == {}
+
+
+async def test_an_outcome_that_was_found_out_late_takes_no_newer_turn_with_it() -> None:
+    @tool(tier=Tier.WRITE)
+    async def book(number: int) -> str:
+        """Books."""
+        raise ConnectionError("lost")
+
+    config = LoopConfig(auto_approve=("WRITE",), context=ContextPolicy(budget_tokens=3000))
+    model = ScriptedModel([("book", {"number": 1}), "Booked, or not. " * 60, "The newest answer. " * 60, "yes"])
+    loop = AgentLoop(model=model, tools=[book], config=config)
+    session_id = (await collect(loop.run("book number one " * 60)))[0].session_id
+    call_id = (await loop.state(session_id)).entries[1].calls[0].call.id
+    await collect(loop.run("did you?", session_id))
+    await collect(loop.run("the newest question", session_id))
+    await loop.resolve(session_id, call_id, "happened")
+    await collect(loop.compact(session_id))
+    state = await loop.state(session_id)
+    assert [entry.message.content for entry in state.entries] == ["the newest question", "The newest answer. " * 60]
+    await collect(loop.run("go on", session_id))
+    assert "the newest question" in [message.content for message in model.requests[-1].messages]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from . import events as ev
+from .context.build import request_tokens
 from .context.ladder import Summarise as Summarise
 from .context.ladder import TooLarge, next_cut
 from .state import Call, Entry, Run, State
@@ -93,9 +94,28 @@ def next_action(state: State, now: float, system_prompt: str) -> Action:
                 return Note((compacted,))
             case Summarise() as summarise:
                 return summarise
-            case TooLarge() as found:
+            case TooLarge() as found if run.overflowed:
+                return Finish("budget", _too_long(run, found))
+            case TooLarge() as found if _is_over(
+                state, run, system_prompt
+            ):  # else only what was learnt speaks against it
                 return Finish("budget", _too_large(found))
     return CallModel(run.steps + 1, run.attempt + 1, run.retry_at)
+
+
+def _is_over(state: State, run: Run, system_prompt: str) -> bool:
+    """Whether the next request is over the budget itself, not only over what the endpoint was once found to take."""
+    environment = run.environment
+    tokens = request_tokens(state, system_prompt, environment.tool_tokens)
+    return tokens > environment.config.context.budget_tokens
+
+
+def _too_long(run: Run, found: TooLarge) -> str:
+    advice = "Say it in less, or use" if found.question else "Use"
+    return (
+        f"The model's endpoint says that a request of about {run.estimated} tokens is too long, and no more of it can"
+        f" be left out. {advice} a model that takes more."
+    )
 
 
 def _too_large(found: TooLarge) -> str:

@@ -184,7 +184,7 @@ def _attempt_failed(state: State, event: ev.ModelAttemptFailed, seq: int, item: 
         run.retry_at = item.at + event.wait
     if event.kind == "context_overflow":
         run.overflowed = True
-        state.ceiling = int(run.estimated * OVERFLOWED)
+        state.ceiling = min(int(run.estimated * OVERFLOWED), state.ceiling or run.estimated)
 
 
 def _assistant_message(state: State, event: ev.AssistantMessage, seq: int, item: ev.Recorded) -> None:
@@ -196,6 +196,8 @@ def _assistant_message(state: State, event: ev.AssistantMessage, seq: int, item:
     if state.run is not None:
         state.run.steps += 1
         state.run.attempt, state.run.waited, state.run.overflowed = 0, 0.0, False
+        if state.ceiling is not None and state.run.estimated > state.ceiling:
+            state.ceiling = None  # it takes more than it was found to take
         state.run.flags, state.run.finish_reason = event.flags, event.finish_reason
 
 

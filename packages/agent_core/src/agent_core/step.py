@@ -96,6 +96,8 @@ async def take_step(driver: Driver, action: CallModel) -> AsyncGenerator[ev.Reco
     usage = turn.end.usage
     if usage is not None and usage.prompt_tokens is not None:
         driver.calibrations.observe(measured_as(driver.model), measured, usage.prompt_tokens)
+    if request.tokens > request.budget:
+        driver.calibrations.took(measured_as(driver.model))
     cost = driver.price.cost(usage) if driver.price is not None and usage is not None else None
     ended = ev.StepEnd(step=action.step, outcome="message", usage=usage, cost=cost)
     session.stage([answer, ended], fact=True)

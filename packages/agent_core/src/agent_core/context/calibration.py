@@ -128,6 +128,11 @@ class Calibrations:
         self._load()
         self._known[model] = overflowed(self._known.get(model, Calibration()), estimated)
 
+    def took(self, model: str) -> None:
+        """Learns that a request went through which was longer than what the model was found to take: that was wrong."""
+        self._load()
+        self._known[model] = msgspec.structs.replace(self._known.get(model, Calibration()), window=None)
+
     def save(self) -> None:
         """Writes the file, in one step, if a rate has changed noticeably."""
         if self.path is None:

@@ -84,7 +84,7 @@ def next_cut(state: State, policy: ContextPolicy, system_prompt: str, tool_token
 def asked_cut(state: State, by: str) -> Summarise | None:
     """What a person's wish to compact comes to: all turns but the newest are summarised, if there are any."""
     old = _turns(state)
-    return Summarise(state.entries[0].seq, _end_of(state, old[-1]), by=by) if old else None
+    return Summarise(state.entries[0].seq, _end_of(state, *old[-1]), by=by) if old else None
 
 
 def _cut(state: State, room: _Room, held: float) -> Cut | None:
@@ -159,7 +159,7 @@ def _removal(state: State, start: int, stop: int, room: _Room) -> Cut:
     removed = state.entries[start:stop]
     if state.failed_summaries == 1 and len(groups := _groups(removed)) > 1:
         removed = removed[: groups[len(groups) // 2][0]]
-    from_seq, to_seq = removed[0].seq, max(_last_seq(entry) for entry in removed)
+    from_seq, to_seq = removed[0].seq, _end_of(state, start, start + len(removed))
     if state.failed_summaries < _TRIES and room.rates.tokens(total(_entry_sizes(removed))) > _LEAST_SUMMED:
         return Summarise(from_seq, to_seq, less=state.failed_summaries > 0)
     pinned = pins_behind(state, removed, commitments(removed), room.policy.summary_share * room.limit, room.rates)
@@ -235,8 +235,10 @@ def _newest_exchange(state: State) -> int:
     return len(state.entries)
 
 
-def _end_of(state: State, group: tuple[int, int]) -> int:
-    return max(_last_seq(entry) for entry in state.entries[group[0] : group[1]])
+def _end_of(state: State, start: int, stop: int) -> int:
+    """The last event of some entries, before any of what stays: an outcome that was found out late stands behind it."""
+    end = max(_last_seq(entry) for entry in state.entries[start:stop])
+    return min(end, state.entries[stop].seq - 1) if stop < len(state.entries) else end
 
 
 def _last_seq(entry: Entry) -> int:
