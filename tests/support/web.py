@@ -25,7 +25,7 @@ from .cli import environment
 
 AXE = Path(__file__).parents[2] / "apps/web/node_modules/axe-core/axe.min.js"
 SCREENSHOTS = os.environ.get("ERPILOT_SCREENSHOTS")
-"""Where pictures are kept; by default a test's own folder, which is left when it fails."""
+"""Where pictures are kept (``make screenshots``); without it none are taken."""
 PATIENCE_MS = 60_000
 """No test fails because the machine is slow."""
 DESKTOP, PHONE = (1280, 860), (390, 844)
@@ -39,16 +39,15 @@ class Visit:
     page: Page
     context: BrowserContext
     host: str
-    folder: Path
     asked: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
     async def picture(self, name: str) -> None:
-        """Keeps what is to be seen as ``NAME.png``."""
-        folder = Path(SCREENSHOTS) if SCREENSHOTS else self.folder
-        folder.mkdir(parents=True, exist_ok=True)
+        """Keeps what is to be seen as ``NAME.png``, where pictures are wanted."""
+        if not SCREENSHOTS:
+            return
         await self.page.evaluate("document.fonts.ready")
-        await self.page.screenshot(path=folder / f"{name}.png", animations="disabled")
+        await self.page.screenshot(path=Path(SCREENSHOTS) / f"{name}.png", animations="disabled")
 
     async def said(self, text: str) -> None:
         """Writes a message and sends it with Enter."""
@@ -128,7 +127,7 @@ async def visit(
     )
     context.set_default_timeout(PATIENCE_MS)
     page = await context.new_page()
-    seen = Visit(page, context, urlsplit(link).netloc, folder)
+    seen = Visit(page, context, urlsplit(link).netloc)
     context.on("request", lambda request: seen.asked.append(request.url))
     page.on("pageerror", lambda error: seen.complaints.append(str(error)))
     page.on("dialog", lambda dialog: seen.complaints.append(f"dialog {dialog.message}"))

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { follow, type Link, type Listener } from "../src/net/stream";
 import type { PartialStep, Recorded } from "../src/protocol";
 
-const N = 12;
+const N = 8;
 type Answer = (after: number, response: ServerResponse, round: number) => void;
 
 let server: Server;
