@@ -38,7 +38,7 @@ async def confirm_quotation(
         for each in mine:
             made.check(each)
         if mine and row["state"] not in OPEN:
-            await _reserve(desk, row["id"])
+            await reserve(desk, row["id"])
             return await answered(desk, "confirm_quotation", write, row["id"], repeated=True)
         if row["state"] not in OPEN:
             raise Refused(f"{order.head.number} is {order.head.state}: only open quotations can be confirmed.")
@@ -56,7 +56,7 @@ async def confirm_quotation(
                 raise
         except ShopError as error:
             raise await explained(desk.rpc, error, "sell", *RIGHTS) from error
-        await _reserve(desk, row["id"])
+        await reserve(desk, row["id"])
         return await answered(desk, "confirm_quotation", write, row["id"], repeated=False, linked=(order.head.number,))
 
 
@@ -68,7 +68,7 @@ async def confirm_made(desk: Desk, row: int, write: Write) -> None:
         (now,) = await desk.rpc.read(MODEL, [row], ["state"])
         if now["state"] in OPEN:
             raise
-    await _reserve(desk, row)
+    await reserve(desk, row)
 
 
 def expect(order: Order, write: Write) -> None:
@@ -121,7 +121,7 @@ async def _prepared(
         row["_timestamp"] = now["_timestamp"]
 
 
-async def _reserve(desk: Desk, row: int) -> None:
+async def reserve(desk: Desk, row: int) -> None:
     """Has what is there assigned to the order, where the person may do that; else it is assigned at delivery."""
     if not await desk.may("stock.shipment.out", "write"):
         return

@@ -19,7 +19,7 @@ from ..verbs.selling import LinePart, Parcel
 from . import keys, orders
 from .access import explained
 from .codec import number as as_float
-from .confirming import expect
+from .confirming import expect, reserve
 from .desk import Base, Desk, plain, relative
 from .keys import Mark, mark
 from .order_rows import PURCHASE, goods_lines
@@ -216,6 +216,8 @@ async def _narrowed(
         raise Conflict("The shipment holds less than is to go out.", hint="Read the order again.")
     row = shipment["id"]
     if changes:
+        if shipment["state"] == "assigned":
+            await press(desk, SHIPMENT, "wait", row, write)
         await press(desk, SHIPMENT, "draft", row, write)
         await desk.rpc.act(f"model.{SHIPMENT}.write", [row], {"outgoing_moves": changes})
         await press(desk, SHIPMENT, "wait", row, write)
@@ -232,6 +234,7 @@ async def _answered(
     """The order afterwards, with the delivery and the invoices that came of it."""
     (sent,) = await desk.rpc.read(SHIPMENT, [shipment["id"]], ["number"])
     await _invoice(desk, row)
+    await reserve(desk, row)
     _, order = await order_at(desk, row)
     known = {each.number for each in before.invoices}
     new = tuple(each.number for each in order.invoices if each.number not in known)

@@ -17,6 +17,7 @@ from ..documents import Delivery, Invoice, Kind, Line, Order, OrderHead, Payment
 from ..rights import Right
 from ..values import ZERO, Money
 from .desk import Base, plain, relative
+from .keys import words_of_people
 from .states import invoiced_of, kind_of, shipped_of, state_of
 
 BY_HAND: Final = "manual price 手工价"
@@ -310,7 +311,7 @@ def _deliveries(row: dict[str, Any], base: Base) -> tuple[Delivery, ...]:
         )
         day = each["effective_date"] or row["create_date"].date()
         number, place = each["number"] or f"#{each['id']}", (each["warehouse."] or {}).get("name") or ""
-        tracking = each["reference"] or None
+        tracking = words_of_people(each["reference"]) or None
         if each["state"] == "done":
             found.append(Delivery(number, day, "delivered", place, None, tracking, goods))
         else:
