@@ -48,12 +48,17 @@ class User(Struct, frozen=True):
         """Tiers this person may approve."""
         return APPROVES[self.role]
 
+    @property
+    def sees_all(self) -> bool:
+        """Sessions of everybody of the tenant, not only their own."""
+        return self.role in SEES_ALL
+
     def sees(self, owner: str | None, tenant: str | None) -> bool:
         """Whether a session of ``owner`` is theirs to see. One without an owner was begun on the command line of this
         home, so it belongs to its owners."""
         if tenant != self.tenant:
             return False
-        return owner == self.name or (self.role == "owner" if owner is None else self.role in SEES_ALL)
+        return owner == self.name or (self.role == "owner" if owner is None else self.sees_all)
 
 
 class _Claim(Struct, frozen=True, forbid_unknown_fields=True):

@@ -19,8 +19,6 @@ from agent_core.store.base import EventStore, SessionInfo
 from .reports import is_report
 from .wire import SessionStatus
 
-SEARCHED = 20_000
-"""Characters of a session's words that a search looks at, the newest ones."""
 TITLE = 80
 SILENT = 300.0
 """Seconds without an event after which a run of another process is told as stopped."""
@@ -37,7 +35,6 @@ class Card:
         self.name: str | None = None
         self.archived = False
         self.first = ""
-        self.words: list[str] = []
         self.environment = ""
         """Name of the content that the newest run's decisions depend on."""
         self.run_open = False
@@ -52,7 +49,6 @@ class Card:
         self.said: dict[str, tuple[int, str]] = {}
         """Client message ids, with the event and the digest of what was said."""
         self._calls: dict[str, ToolCall] = {}
-        self._size = 0
 
     @property
     def title(self) -> str:
@@ -74,9 +70,9 @@ class Card:
         }
         return known.get(self.ended, "failed")
 
-    def holds(self, wanted: str) -> bool:
-        """Whether every word of ``wanted`` (casefolded) stands in it."""
-        text = "\n".join([self.title.casefold(), self.session_id, *self.words])
+    def is_called(self, wanted: str) -> bool:
+        """Whether every word of ``wanted`` (casefolded) stands in its name or id."""
+        text = f"{self.title.casefold()}\n{self.session_id}"
         return all(word in text for word in wanted.split())
 
     def add(self, item: ev.Recorded) -> None:
@@ -105,7 +101,6 @@ class Card:
                 self.asked.clear()
             case ev.AssistantMessage() as message:
                 self._calls = {call.id: call for call in message.tool_calls}
-                self._word(message.content or "")
             case ev.StepEnd() as step:
                 self.steps += 1
                 self.usage = self.usage.plus(step.usage)
@@ -135,13 +130,6 @@ class Card:
         if not self.first:
             line = " ".join(text.split())
             self.first = line if len(line) <= TITLE else line[: TITLE - 1] + "…"
-        self._word(text)
-
-    def _word(self, text: str) -> None:
-        self.words.append(text.casefold()[-SEARCHED:])
-        self._size += len(self.words[-1])
-        while self._size > SEARCHED and len(self.words) > 1:
-            self._size -= len(self.words.pop(0))
 
 
 class Cards:

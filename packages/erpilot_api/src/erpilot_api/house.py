@@ -146,7 +146,7 @@ class House:
             user=user.name,
             role=user.role,
             approves=user.approves,
-            sees_all=user.role in ("manager", "owner"),
+            sees_all=user.sees_all,
             model=model,
             offline=model == "offline",
             profiles=tuple(self.loops),

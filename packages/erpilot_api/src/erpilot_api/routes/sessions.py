@@ -10,6 +10,7 @@ from starlette.responses import Response
 from agent_core import events as ev
 from agent_core.store.base import SessionInfo
 
+from ..access import User
 from ..asked import Asker, Own, TheHouse, body, gives, takes, told
 from ..cards import Card
 from ..house import House
@@ -19,6 +20,8 @@ from .approvals import approvals_of, doubts_of
 from .trust import grants_of
 
 router = APIRouter(tags=["sessions"])
+SEARCHED = 1000
+"""Sessions that a search of the logs gives at most."""
 
 
 @router.get(
@@ -35,21 +38,32 @@ async def list_sessions(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     before: Annotated[str | None, Query(max_length=100, description="`next` of the page before.")] = None,
 ) -> Response:
-    """A page of the list. Searched are title, id, messages and answers, whatever their case."""
+    """A page of the list. Searched are names and ids, and the log: messages, answers, results, whatever their case."""
     wanted, skipping = query.casefold(), before is not None
+    said = await _where_it_was_said(house, user, query)
     found: list[SessionSummary] = []
     following: str | None = None
     async for info, card in house.cards.listed():
         if skipping:
             skipping = info.session_id != before
             continue
-        if not user.sees(card.owner, card.tenant) or card.archived != archived or not card.holds(wanted):
+        if not user.sees(card.owner, card.tenant) or card.archived != archived:
+            continue
+        if not (card.is_called(wanted) or card.session_id in said):
             continue
         if len(found) == limit:
             following = found[-1].session_id
             break
         found.append(summary(house, info, card))
     return told(SessionList(sessions=tuple(found), next=following))
+
+
+async def _where_it_was_said(house: House, user: User, query: str) -> set[str]:
+    """Sessions in whose logs the words stand."""
+    if not query.strip():
+        return set()
+    owner = None if user.sees_all else user.name
+    return {passage.session_id for passage in await house.store.search(query, owner=owner, limit=SEARCHED)}
 
 
 @router.get(
