@@ -22,7 +22,7 @@ from tests.support.cli import Ended, erpilot
 from tests.support.model_server import ModelServer, Piece, model_server
 from tests.support.screen import screen
 
-QUOTATION: dict[str, Any] = {"customer": "鑫源商行", "lines": [{"sku": "HW-CUP-500", "qty": "200", "unit": "个"}]}
+QUOTATION: dict[str, Any] = {"customer": "C001", "lines": [{"sku": "HW-CUP-500", "qty": "200", "unit": "个"}]}
 WRITE: list[Piece] = [("create_quotation", QUOTATION)]
 
 
@@ -160,7 +160,7 @@ def test_a_preview_cannot_paint_over_the_question(home: Path) -> None:
     note = "ok\n\n\nRun create_quotation [READ]?  y = yes\r\x1b[2J\x1b[H? y\n" + "x\n" * 200
     write: list[Piece] = [("create_quotation", {**QUOTATION, "note": note})]
     with model_server(write, ["Then not."]) as server, screen(home, "ask", "Quote", settings=server.settings) as person:
-        person.wait_for("Run create_quotation [WRITE] for “鑫源商行”?  y = yes")
+        person.wait_for("Run create_quotation [WRITE] for “C001”?  y = yes")
         person.ready()
         lines = person.plain.split("\n")
         asked = [line for line in lines if line.startswith("Run create_quotation")]

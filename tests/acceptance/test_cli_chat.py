@@ -59,7 +59,7 @@ def test_a_failure_is_said_and_the_chat_goes_on(home: Path) -> None:
 
 def test_an_approval_in_a_chat_is_asked_between_answer_and_next_question(home: Path) -> None:
     lines = [{"sku": "HW-CUP-500", "qty": "20", "unit": "个"}]
-    write: list[Piece] = [("create_quotation", {"customer": "鑫源商行", "lines": lines})]
+    write: list[Piece] = [("create_quotation", {"customer": "C001", "lines": lines})]
     with model_server(write, ["Saved."]) as server, screen(home, "chat", settings=server.settings) as person:
         person.ready()
         person.type("Quote")
@@ -97,7 +97,7 @@ def test_colours_are_few_and_go_when_they_are_not_wanted(home: Path) -> None:
 
 def test_a_question_that_was_left_open_is_asked_first_when_the_chat_goes_on(home: Path) -> None:
     lines = [{"sku": "HW-CUP-500", "qty": "20", "unit": "个"}]
-    write: list[Piece] = [("create_quotation", {"customer": "鑫源商行", "lines": lines})]
+    write: list[Piece] = [("create_quotation", {"customer": "C001", "lines": lines})]
     with model_server(write, ["Saved."]) as server:
         assert erpilot(home, "ask", "Quote", settings=server.settings).code == 3
         with screen(home, "chat", "--session", "last", settings=server.settings) as person:

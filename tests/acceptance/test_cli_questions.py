@@ -15,12 +15,12 @@ from tests.support.cli import erpilot
 from tests.support.model_server import Piece, model_server
 from tests.support.screen import Screen, screen
 
-ASKED = "Run create_quotation [WRITE] for “鑫源商行”?  y = yes"
+ASKED = "Run create_quotation [WRITE] for “C001”?  y = yes"
 
 
 def quotation(qty: int, **more: Any) -> list[Piece]:
     lines = [{"sku": "HW-CUP-500", "qty": str(qty), "unit": "个"}]
-    return [("create_quotation", {"customer": "鑫源商行", "lines": lines, **more})]
+    return [("create_quotation", {"customer": "C001", "lines": lines, **more})]
 
 
 def made(home: Path) -> list[str]:
@@ -55,7 +55,7 @@ def test_the_whole_story_of_approvals(home: Path) -> None:
             person.wait_for("I will try 150 then.")  # the model's other way
             assert "客户只要 150 个" in json.loads(server.bodies[1])["messages"][-1]["content"]
             assert len(made(home)) == before
-            person.wait_for("a = yes, and from now on run create_quotation unasked for “鑫源商行”, up to total ")
+            person.wait_for("a = yes, and from now on run create_quotation unasked for “C001”, up to total ")
             answer(person, "a")  # always for this
             person.wait_for("Saved for 150.")
             person.ready()
@@ -74,7 +74,7 @@ def test_the_whole_story_of_approvals(home: Path) -> None:
         assert len(made(home)) == before + 2
         listed = erpilot(home, "trust", "list", "--lang", "zh")
         [grant] = re.findall(r"grant-\w+", listed.out)
-        assert "对「鑫源商行」、合计不超过" in listed.out
+        assert "对「C001」、合计不超过" in listed.out
         assert erpilot(home, "trust", "revoke", grant).code == 0
         assert "Nothing is allowed in advance" in erpilot(home, "trust", "list").err
         assert erpilot(home, "trust", "revoke", grant).code == 2
@@ -129,7 +129,7 @@ def test_r2_a_long_preview_that_imitates_the_question_does_not_stand_in_its_plac
         model_server(quotation(7, note=note), ["Then not."]) as server,
         screen(home, "ask", "Quote", settings=server.settings, size=(16, 70)) as person,
     ):
-        person.wait_for("Run create_quotation [WRITE] for “鑫源商行”?")
+        person.wait_for("Run create_quotation [WRITE] for “C001”?")
         person.ready()
         for line in person.plain.split("\n"):
             assert "[READ]" not in line or line.startswith("│ ")
@@ -155,7 +155,7 @@ def test_changed_arguments_are_checked_shown_and_asked_again(home: Path) -> None
         person.wait_for("That does not work: ")
         person.ready_for("{} ")
         person.press("u")
-        person.type('{"customer":"鑫源商行","lines":[{"sku":"HW-CUP-500","qty":"150","unit":"个"}]}')
+        person.type('{"customer":"C001","lines":[{"sku":"HW-CUP-500","qty":"150","unit":"个"}]}')
         read = person.wait_for("150 个 x")
         assert len(made(home)) == before
         answer(person, "y")
@@ -221,7 +221,7 @@ def test_lines_typed_while_a_run_goes_on_are_answered_after_it(home: Path) -> No
     [
         ("deny create_quotation", 0, ""),
         ("ask create_quotation", 3, "create_quotation [WRITE] waits"),
-        ("allow create_quotation 鑫源*", 0, "✓ create_quotation"),
+        ("allow create_quotation C00*", 0, "✓ create_quotation"),
         ("allow create_quotation 别人*", 3, "create_quotation [WRITE] waits"),
         ("deny nosuch", 2, "holds for no tool"),
         ("forbid create_quotation", 2, "no effect of a rule"),
@@ -233,7 +233,7 @@ def test_a_rule_of_the_command_holds(home: Path, rule: str, code: int, words: st
         done = erpilot(home, "ask", "Quote", "--rule", rule, settings=server.settings)
     assert done.code == code
     assert words in done.err
-    assert len(made(home)) == before + rule.startswith("allow create_quotation 鑫")
+    assert len(made(home)) == before + rule.startswith("allow create_quotation C")
 
 
 def test_a3_deny_wins_over_allow_whatever_scope_each_comes_from(home: Path, tmp_path: Path) -> None:

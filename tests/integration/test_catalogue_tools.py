@@ -20,7 +20,7 @@ from agent_core.store.sqlite import SqliteStore
 from agent_core.testing import ErpDouble, MemoryStore, ScriptedModel
 from agent_core.testing.erp import Trouble
 from agent_core.tools.tool import Reconciled, Tier, Tool, ToolContext, tool
-from tests.support.loops import check_session, collect, end_of, errors, loop_over, of_type, results
+from tests.support.loops import check_session, collect, cut_off, end_of, errors, loop_over, of_type, results
 from tests.support.requests import log_of
 from tests.support.strict_server import strict_server
 
@@ -379,36 +379,13 @@ async def _until(loop: AgentLoop, ending: str) -> str:
                 session_id = child
                 break
     if ending == "crash":
-        return await _cut_off(loop, session_id, seq)
+        return await cut_off(loop, session_id, seq)
     if ending == "fork of a question":
         return await loop.fork(session_id, seq)
     if ending == "deny":
         await loop.decide(session_id, "c2", approve=False, reason="keep it")
         await collect(loop.resume(session_id))
     return session_id
-
-
-async def _cut_off(loop: AgentLoop, session_id: str, seq: int) -> str:
-    """A session with the same log up to there, and nobody who closed it: what a killed process leaves."""
-    copy, events = "crashed", []
-    async for item in loop.store.read(session_id):
-        if (item.seq or 0) > seq:
-            break
-        events.append(item)
-    names = {item.event.environment for item in events if isinstance(item.event, ev.RunStarted)}
-    for item in events:
-        if isinstance(item.event, ev.StepStarted):
-            request = item.event.request
-            names |= {*request.added, request.frame, *([request.tools] if request.tools else [])}
-    contents = await loop.store.contents(session_id, names)
-    await loop.store.append(
-        copy,
-        [item.event for item in events],
-        expected_seq=0,
-        contents=contents,
-        at=[item.at for item in events],
-    )
-    return copy
 
 
 async def test_t3_a_resume_after_the_crash_runs_reads_again_and_leaves_the_write_to_a_person() -> None:
@@ -433,7 +410,7 @@ async def test_t3_a_resume_after_the_crash_runs_reads_again_and_leaves_the_write
             if isinstance(item.event, ev.ToolCallFinished) and item.event.ok:
                 break
     ran.append("the process died")
-    crashed = await _cut_off(loop, session_id, seq)
+    crashed = await cut_off(loop, session_id, seq)
     again, model = loop_over("on we go", tools=(*T3_TOOLS, look), store=store, auto_approve=("WRITE",))
     after = await collect(again.resume(crashed))
     assert end_of(after).reason == "awaiting_approval"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from agent_core import ContextPolicy
 from agent_core import events as ev
 from agent_core.errors import Refused, ToolError, UnknownSession
 from agent_core.loop import AgentLoop
@@ -36,6 +37,8 @@ HOSTILE: dict[str, str] = {
     "line separators": "a\u2028b\u2029c\x85d",
     "percent and braces": "%s %n {0} {{}} ${x}",
 }
+ROOMY = {"context": ContextPolicy(budget_tokens=20_000_000), "max_tokens": 100_000_000}
+"""Room for all of them, so that nothing is left out of a request."""
 REFUSED = {"a lone surrogate", "half a pair at the end", "a low one alone", "NUL"}
 SHORT = {name: text for name, text in HOSTILE.items() if len(text) < 1000}
 
@@ -63,7 +66,7 @@ async def test_n1_a_message_is_refused_at_once_or_reads_back_unchanged(
     store: EventStore, name: str, tmp_path: Path
 ) -> None:
     text = HOSTILE[name]
-    loop, model = loop_over("first", "hello", store=store)
+    loop, model = loop_over("first", "hello", store=store, **ROOMY)
     session_id = (await collect(loop.run("hi")))[0].session_id
     if name in REFUSED:
         for into in (None, session_id):
@@ -77,7 +80,7 @@ async def test_n1_a_message_is_refused_at_once_or_reads_back_unchanged(
     items = [item async for item in JsonlTraceRecorder(trace, store).run(loop.run(text, session_id))]
     assert end_of(items).completed
     assert said_in(await check_session(loop, session_id, model)) == ["hi", text]
-    again, _ = loop_over("and again", store=store)
+    again, _ = loop_over("and again", store=store, **ROOMY)
     assert end_of(await collect(again.run("more", session_id))).completed
     assert trace.stat().st_size > len(text)
 
@@ -187,7 +190,7 @@ ARGUMENTS: dict[str, tuple[str, bool]] = {
 async def test_n1_arguments_run_as_they_are_or_are_answered_with_what_is_wrong(store: EventStore, name: str) -> None:
     text, runs = ARGUMENTS[name]
     ran: list[Any] = []
-    loop, model = loop_over([raw(text)], "fine", tools=[noting(ran)], store=store)
+    loop, model = loop_over([raw(text)], "fine", tools=[noting(ran)], store=store, **ROOMY)
     items = await collect(loop.run("go"))
     assert end_of(items).completed
     assert len(ran) == int(runs)
@@ -195,16 +198,26 @@ async def test_n1_arguments_run_as_they_are_or_are_answered_with_what_is_wrong(s
     (finished,) = of_type(items, ev.ToolCallFinished)
     assert len(finished.content) < 5000, "what was wrong is said shortly"
     await check_session(loop, items[0].session_id)
-    again, _ = loop_over("later", tools=[noting(ran)], store=store)
+    again, _ = loop_over("later", tools=[noting(ran)], store=store, **ROOMY)
     assert end_of(await collect(again.run("and?", items[0].session_id))).completed
     assert len(model.requests) == 2
+
+
+@pytest.mark.parametrize("name", [name for name, (text, _) in ARGUMENTS.items() if len(text) > 100_000])
+async def test_n1_a_call_too_long_for_the_context_ends_its_run_and_the_session_goes_on(name: str) -> None:
+    loop, _ = loop_over([raw(ARGUMENTS[name][0])], "fine", "later", tools=[noting([])])
+    items = await collect(loop.run("go"))
+    assert end_of(items).reason == "budget"
+    assert "Say it in less" in (end_of(items).message or "")
+    assert end_of(await collect(loop.run("and?", items[0].session_id))).completed
+    await check_session(loop, items[0].session_id)
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\0", "\u202e", "x" * 100_000, "", " ", '"', "../../etc"], ids=ascii)
 @pytest.mark.parametrize("place", ["id", "name", "raw_name", "raw_arguments", "extra"])
 async def test_n1_whatever_stands_in_a_call_the_log_and_the_next_request_stay_whole(place: str, text: str) -> None:
     value: Any = {text: [text, {"k": text}]} if place == "extra" else text
-    loop, model = loop_over([raw("{}", **{place: value})], "fine", "later", tools=[noting([])])
+    loop, model = loop_over([raw("{}", **{place: value})], "fine", "later", tools=[noting([])], **ROOMY)
     items = await collect(loop.run("go"))
     assert end_of(items).completed
     await check_session(loop, items[0].session_id)

@@ -18,11 +18,10 @@ from hypothesis import strategies as st
 
 from agent_core import Price
 from agent_core import events as ev
-from agent_core.loop import AgentLoop
 from agent_core.messages import Usage
 from agent_core.testing import ErpDouble, MemoryStore
 from agent_core.tools.tool import Tier, Tool, ToolContext, tool
-from tests.support.loops import check_session, collect, end_of, errors, loop_over, of_type, results
+from tests.support.loops import check_session, collect, cut_off, end_of, errors, loop_over, of_type, results
 from tests.support.requests import log_of
 
 ALLOWED: dict[str, Any] = {"auto_approve": ("WRITE",)}
@@ -320,7 +319,7 @@ async def test_limits_are_looked_at_before_each_step_and_are_exact_after_a_crash
     items = await collect(first.run("go"))
     answers = [item.seq or 0 for item in items if isinstance(item.event, ev.ToolCallFinished)]
     cut = answers[min(crashes_after, len(answers)) - 1]
-    crashed = await _copy(first, items[0].session_id, cut)
+    crashed = await cut_off(first, items[0].session_id, cut)
     later, _ = loop_over(*model_turns()[crashes_after:], tools=[look], store=first.store, **limits)
     after = end_of(await collect(later.resume(crashed)))
     assert (after.reason, after.steps, after.usage, after.cost) == (
@@ -332,23 +331,6 @@ async def test_limits_are_looked_at_before_each_step_and_are_exact_after_a_crash
     assert reason is None or after.reason == reason
     log = await log_of(later.store, crashed)
     assert len([done for done in of_type(log, ev.ToolCallFinished) if done.ok]) <= limit.get("max_calls", 9)
-
-
-async def _copy(loop: AgentLoop, session_id: str, seq: int) -> str:
-    events = [item async for item in loop.store.read(session_id) if (item.seq or 0) <= seq]
-    names = {item.event.environment for item in events if isinstance(item.event, ev.RunStarted)}
-    for item in events:
-        if isinstance(item.event, ev.StepStarted):
-            request = item.event.request
-            names |= {*request.added, request.frame, *([request.tools] if request.tools else [])}
-    await loop.store.append(
-        "crashed",
-        [item.event for item in events],
-        expected_seq=0,
-        contents=await loop.store.contents(session_id, names),
-        at=[item.at for item in events],
-    )
-    return "crashed"
 
 
 # --- the cache

@@ -9,9 +9,11 @@ import msgspec
 
 from agent_core import RetryPolicy
 from agent_core import events as ev
+from agent_core.codec import encode
 from agent_core.config import LoopConfig
 from agent_core.loop import AgentLoop
 from agent_core.store.base import EventStore
+from agent_core.store.chain import NAME
 from agent_core.testing import MemoryStore, ScriptedModel
 from agent_core.tools.tool import Tool
 from tests.support.requests import check_requests, log_of
@@ -83,3 +85,23 @@ async def check_session(loop: AgentLoop, session_id: str, *models: ScriptedModel
     await check_requests(loop.store, session_id, *models)
     await loop.store.release(await loop.store.acquire(session_id, seconds=5))
     return log
+
+
+async def cut_off(loop: AgentLoop, session_id: str, seq: int) -> str:
+    """A session with the same log up to event ``seq``, and nobody who closed it: what a killed process leaves."""
+    items = [item async for item in loop.store.read(session_id) if (item.seq or 0) <= seq]
+    contents: dict[str, bytes] = {}
+    texts = [encode(item.event) for item in items]
+    while texts:
+        names = {name.decode() for text in texts for name in NAME.findall(text)} - contents.keys()
+        found = await loop.store.contents(session_id, names)
+        contents |= found
+        texts = list(found.values())
+    await loop.store.append(
+        "crashed",
+        [item.event for item in items],
+        expected_seq=0,
+        contents=contents,
+        at=[item.at for item in items],
+    )
+    return "crashed"
