@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from erpilot_api.app import create_app
+from scripts import build_web
 from tests.support.cli import QUESTION, environment, erpilot, start
 from tests.support.http_api import house_of
 from tests.support.loops import loop_over
@@ -113,9 +114,10 @@ def test_the_typescript_client_of_the_docs_compiles_against_the_protocol_and_rea
     served: Served, tmp_path: Path
 ) -> None:
     (client,) = blocks("typescript")
-    tools = ROOT / "apps/web/node_modules/.bin"
-    assert shutil.which("node"), "Node is needed for this test: install Node 20 or later"
-    assert (tools / "tsc").exists(), "the page's tools are needed for this test: run `make web` (or npm ci in apps/web)"
+    node = build_web.node_or_install()
+    with build_web._alone():
+        build_web.install_modules(node)
+    path = os.pathsep.join([str(Path(node.node).parent), os.environ["PATH"]])
     shutil.copy(ROOT / "apps/web/src/protocol.ts", tmp_path / "protocol.ts")
     (tmp_path / "client.ts").write_text(client, encoding="utf-8")
     (tmp_path / "main.ts").write_text(
@@ -138,8 +140,19 @@ def test_the_typescript_client_of_the_docs_compiles_against_the_protocol_and_rea
         "es2022,dom,dom.iterable",
     ]
     compiled = subprocess.run(
-        [str(tools / "tsc"), "--strict", "--types", "", "--outDir", "out", *options, "main.ts", "client.ts"],
+        [
+            str(build_web.WEB / "node_modules/.bin/tsc"),
+            "--strict",
+            "--types",
+            "",
+            "--outDir",
+            "out",
+            *options,
+            "main.ts",
+            "client.ts",
+        ],
         cwd=tmp_path,
+        env={**os.environ, "PATH": path},
         capture_output=True,
         timeout=120,
         check=False,
@@ -148,7 +161,7 @@ def test_the_typescript_client_of_the_docs_compiles_against_the_protocol_and_rea
     main = tmp_path / "out/main.js"
     main.write_text(main.read_text(encoding="utf-8").replace('"./client"', '"./client.js"'), encoding="utf-8")
     done = subprocess.run(
-        ["node", str(main), served.address, served.token(), QUESTION],
+        [node.node, str(main), served.address, served.token(), QUESTION],
         cwd=tmp_path / "out",
         env={**os.environ, "NO_COLOR": "1"},
         capture_output=True,
