@@ -56,9 +56,8 @@ class Registry:
 
     def __init__(self, tools: Iterable[Tool], known: Iterable[Tool] = (), findable: Iterable[Tool] = ()) -> None:
         self._tools: dict[str, Tool] = {}
-        told = {id(tool): tool for tool in tools}
-        more = {id(tool): tool for tool in findable}
-        for tool in sorted([*told.values(), *more.values()], key=lambda tool: tool.name):
+        told = list(tools)
+        for tool in sorted([*told, *findable], key=lambda tool: tool.name):
             if tool.name in self._tools:
                 raise ValueError(f"two tools are named {tool.name!r}")
             if HIDDEN.search(tool.name) or _hidden_names(tool.arguments.schema):
@@ -66,7 +65,7 @@ class Registry:
             self._tools[tool.name] = tool
         self._known = {tool.name: tool for tool in known} | self._tools
         self.schemas: tuple[ToolSchema, ...] = tuple(
-            _visible(tool.schema) for tool in self._tools.values() if id(tool) in told
+            _visible(tool.schema) for tool in sorted(told, key=lambda tool: tool.name)
         )
         self.rules: dict[str, ToolRules] = {
             tool.name: ToolRules(tool.tier.value, tool.repeatable, tool.egress, tool.untrusted)
