@@ -271,3 +271,32 @@ async def test_an_outcome_that_was_found_out_late_takes_no_newer_turn_with_it() 
     assert [entry.message.content for entry in state.entries] == ["the newest question", "The newest answer. " * 60]
     await collect(loop.run("go on", session_id))
     assert "the newest question" in [message.content for message in model.requests[-1].messages]
+
+
+@pytest.mark.parametrize("opening", [None, "\n\n", "\n\n[1] from the list: "])
+async def test_work_without_a_word_is_summarised_without_a_model(opening: str | None) -> None:
+    @tool
+    async def look(number: int) -> str:
+        """Looks."""
+        return f"{number} " * 40
+
+    said = [] if opening is None else [opening]
+    turns: list[Any] = [[*said, ("look", {"number": number})] for number in range(1, 31)]
+    config = LoopConfig(max_steps=40, context=ContextPolicy(budget_tokens=1500))
+    loop = AgentLoop(model=ScriptedModel([*turns, "done"]), tools=[look], config=config)
+    items = await collect(loop.run("look at all of them"))
+    assert not [item for item in items if isinstance(item.event, ev.SummaryFailed)]
+    assert {item.event.kind for item in items if isinstance(item.event, ev.ContextCompacted)} >= {"summarised"}
+
+
+async def test_a_paragraph_that_begins_with_a_bracket_is_part_of_what_was_said() -> None:
+    frozen = (ev.Frozen("today", "2026-03-05"),)
+    loop = AgentLoop(model=ScriptedModel(["I see.\n\n[A] We promised Ann 42.50 each.", "yes"]))
+    said = "Hello there, colleague. " * 80 + "Two rules.\n\n[1] Never sell below 38.50."
+    session_id = (await collect(loop.run(said, context=frozen)))[0].session_id
+    await collect(loop.run("understood?", session_id))
+    await collect(loop.compact(session_id))
+    pinned = "\n".join((await loop.state(session_id)).pinned)
+    assert "Never sell below 38.50" in pinned
+    assert "We promised Ann 42.50 each" in pinned
+    assert "2026-03-05" not in pinned

@@ -26,6 +26,8 @@ _BINDING = re.compile(
     re.IGNORECASE,
 )
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+_FROZEN = re.compile(r"\n\n\[[a-z][a-z_-]*: [\s\S]*\]\Z")
+"""As ``fold.message_text`` puts it behind a message."""
 
 
 def pins_behind(
@@ -68,8 +70,9 @@ def commitments(entries: Iterable[Entry]) -> list[str]:
 
 
 def said(entry: Entry) -> str:
-    """The words of a message without what the runtime froze into it."""
-    return (entry.message.content or "").partition("\n\n[")[0]
+    """The words of a message without what was frozen into it, where a person said it."""
+    text = entry.message.content or ""
+    return text if entry.message.role != "user" or entry.note else _FROZEN.sub("", text)
 
 
 def sentences_of(text: str) -> list[str]:

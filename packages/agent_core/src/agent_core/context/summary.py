@@ -86,16 +86,19 @@ def read_answer(answer: str) -> tuple[str, list[str]]:
 
 def extract(state: State, entries: Iterable[Entry], most_tokens: float, rates: Rates) -> str:
     """What stands in the place of a summary where there is no language model: of the questions and answers the
-    sentences with figures, names and promises, the newest at the cost of the oldest."""
+    sentences with figures, names and promises, the newest at the cost of the oldest; where nothing was said, the calls
+    that were made."""
     lines = state.summary.splitlines() if state.summary else []
+    before, calls = len(lines), list[str]()
     for entry in entries:
-        if entry.note or not entry.message.content:
+        calls += [f"  · {call.call.name} {_cut(call.call.arguments, 80)}" for call in entry.calls]
+        if entry.note or not (sentences := sentences_of(said(entry))):
             continue
-        text = said(entry)
-        sentences = sentences_of(text)
         telling = [one for one in sentences if _TELLING.search(one)] or sentences[:1]
         person = entry.message.role == "user"
         lines.append(f"- {_cut(' '.join(telling), 200)}" if person else f"  = {_cut(telling[0], 100)}")
+    if len(lines) == before:
+        lines += calls
     kept, held = [], 0.0
     for line in reversed(lines):
         held += rates.tokens(text_size(line, 0)) + 1
