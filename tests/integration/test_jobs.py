@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from tests.support.jobs import (
     LANGUAGES,
     Job,
     ask_tool,
+    days,
     filled,
     jobs,
     missing_facts,
@@ -34,6 +36,8 @@ from tests.support.jobs import (
 )
 
 JOBS = jobs()
+TODAY = date(2026, 11, 30)
+"""The day that the example shop lives on."""
 READS = [job for job in JOBS if job.tier == "READ"]
 WRITES = [job for job in JOBS if job.tier != "READ"]
 CLAIMED = [(job, lang, text) for job in JOBS if job.planner for lang in LANGUAGES for text in job.phrasings(lang)]
@@ -98,7 +102,7 @@ async def test_a_job_that_reads_finds_all_that_a_right_answer_holds_and_changes_
     tools: list[Tool], written: Callable[[], int], job: Job, language: str, record_property: Any
 ) -> None:
     before = written()
-    model = script(job, world("embedded"), language)
+    model = script(job, world("embedded") | days(TODAY), language)
     played = await play(model, tools, job.phrasings(language)[0])
     assert (played.end, played.errors, played.asked) == ("completed", [], [])
     assert {name for name, _ in played.calls} == job.tools
@@ -115,7 +119,7 @@ async def test_a_job_that_writes_is_shown_first_and_done_once_when_a_person_agre
 ) -> None:
     for language in LANGUAGES[: 2 if not agree else 1]:
         tools = with_files(shop_tools(fresh), fresh, tmp_path)
-        names = world("embedded") | {"count_file": handed_over(tmp_path)}
+        names = world("embedded") | days(TODAY) | {"count_file": handed_over(tmp_path)}
         watch = sqlite3.connect(path)
         before = watch.execute("PRAGMA data_version").fetchone()
         played = await play(script(job, names, language), tools, job.phrasings(language)[0], agree=agree)

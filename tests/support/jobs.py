@@ -12,6 +12,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,20 @@ def world(backend: str) -> dict[str, str]:
     """What the names in a case stand for in the data of a backend."""
     worlds: dict[str, dict[str, str]] = tomllib.loads((FOLDER / "worlds.toml").read_text(encoding="utf-8"))
     return worlds[backend]
+
+
+def days(today: date) -> dict[str, str]:
+    """Names of days in the cases, against the shop's day."""
+    named = {f"in_{number}_days": str(today + timedelta(number)) for number in range(1, 15)}
+    start = today.replace(day=1)
+    before = (start - timedelta(1)).replace(day=1)
+    elapsed = min(before + timedelta(today.day - 1), start - timedelta(1))
+    return named | {
+        "today": str(today),
+        "year_start": str(today.replace(month=1, day=1)),
+        "this_month": f"{start}..{today}",
+        "month_before": f"{before}..{elapsed}",
+    }
 
 
 def values_at(results: Mapping[str, Any], path: str) -> list[Any]:
