@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import Field, WithJsonSchema
 
@@ -59,7 +59,16 @@ Span = Annotated[
         }
     ),
 ]
-Top = Annotated[int, Field(ge=1, le=50)]
+Top = Annotated[int | None, Field(ge=1, le=50), WithJsonSchema({"type": "integer", "maximum": 50, "minimum": 1})]
+Against = Annotated[
+    str | None,
+    Field(max_length=40),
+    WithJsonSchema({"type": "string", "description": "previous, last_year or a period"}),
+]
+Grouping = Annotated[GroupBy | None, WithJsonSchema({"type": "string", "enum": list(get_args(GroupBy))})]
+SomeDays = Annotated[
+    int | None, Field(ge=1, le=3650), WithJsonSchema({"type": "integer", "maximum": 3650, "minimum": 1})
+]
 
 
 def report_tools(backend: ErpBackend) -> list[Tool]:
@@ -70,9 +79,9 @@ def report_tools(backend: ErpBackend) -> list[Tool]:
         period: Span,
         ctx: ToolContext,
         measure: Measure = "revenue",
-        group_by: GroupBy | None = None,
-        compare_to: Annotated[str | None, Field(max_length=40, description="previous, last_year or a period")] = None,
-        top: Top | None = None,
+        group_by: Grouping = None,
+        compare_to: Against = None,
+        top: Top = None,
         customer: Text = None,
         product: Text = None,
         category: Text = None,
@@ -106,7 +115,7 @@ def report_tools(backend: ErpBackend) -> list[Tool]:
         kind: StockKind,
         ctx: ToolContext,
         warehouse: Text = None,
-        days: Days | None = None,
+        days: SomeDays = None,
         limit: Limit = 10,
         offset: Offset = 0,
     ) -> StockAnswer:
