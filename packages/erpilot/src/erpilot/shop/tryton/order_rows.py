@@ -91,6 +91,10 @@ _OF_SALES: Final = [
     "shipments.reference",
     "shipments.effective_date",
     "shipments.warehouse.name",
+    "shipments.inventory_moves.product",
+    "shipments.inventory_moves.quantity",
+    "shipments.inventory_moves.unit",
+    "shipments.inventory_moves.state",
 ]
 _MONEY: Final = [
     "lines.invoice_lines.quantity",
@@ -225,7 +229,8 @@ def goods_lines(row: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _lines(row: dict[str, Any], base: Base, currency: str) -> tuple[Line, ...]:
-    found = [_line(at, each, base, currency) for at, each in enumerate(goods_lines(row), 1)]
+    held = _assigned(row, base)
+    found = [_line(at, each, base, currency, held) for at, each in enumerate(goods_lines(row), 1)]
     # The server rounds taxes over the document, we by line: the largest line takes the cent between the two.
     between = Decimal(row["tax_amount"] or 0) - sum((line.tax.amount for line in found), ZERO)
     if between and found and len(found) == len([each for each in row["lines."] if each["type"] == "line"]):
@@ -236,7 +241,20 @@ def _lines(row: dict[str, Any], base: Base, currency: str) -> tuple[Line, ...]:
     return tuple(found)
 
 
-def _line(at: int, row: dict[str, Any], base: Base, currency: str) -> Line:
+def _assigned(row: dict[str, Any], base: Base) -> dict[int, Decimal]:
+    """What is assigned to open shipments, by product, in reference units: where goods are picked first, the moves of
+    the picking are assigned and not those of the line.
+    """
+    found: dict[int, Decimal] = {}
+    for shipment in row.get("shipments.") or ():
+        for move in shipment["inventory_moves."]:
+            if move["state"] == "assigned":
+                quantity = move["quantity"] * base.units[move["unit"]].factor
+                found[move["product"]] = found.get(move["product"], ZERO) + quantity
+    return found
+
+
+def _line(at: int, row: dict[str, Any], base: Base, currency: str, assigned: dict[int, Decimal]) -> Line:
     product, unit = row["product."], base.units[row["unit"]]
     default = base.units[product["default_uom"]]
     sums = {"done": ZERO, "assigned": ZERO, "given_up": ZERO}
@@ -247,9 +265,13 @@ def _line(at: int, row: dict[str, Any], base: Base, currency: str) -> Line:
             sums["given_up"] += quantity
         elif move["state"] in sums:
             sums[move["state"]] += quantity
+    ordered = plain(row["quantity"])
+    left = ZERO if ordered < 0 else ordered - min(sums["done"], ordered)
+    picking = min(assigned.get(product["id"], ZERO) / unit.factor, left)
+    if picking:
+        assigned[product["id"]] -= picking * unit.factor
     rate = sum((Decimal(tax["rate"]) for tax in row["taxes."] if tax["type"] == "percentage"), ZERO)
     amount = Money(Decimal(row["amount"] or 0), currency)
-    ordered = plain(row["quantity"])
     discount = plain(Decimal(row.get("discount_rate") or 0) * 100)
     base_price = row.get("base_price")
     price = Decimal(base_price if base_price is not None and discount > 0 else row["unit_price"])
@@ -273,7 +295,7 @@ def _line(at: int, row: dict[str, Any], base: Base, currency: str) -> Line:
         delivered=abs(delivered),
         cancelled=ZERO if back else min(sums["given_up"], ordered - delivered),
         invoiced=ZERO if back else _invoiced_quantity(row, base, ordered),
-        held=ZERO if back else min(sums["assigned"], ordered - delivered) * relative(unit.factor, default.factor),
+        held=plain(min(max(sums["assigned"], picking), left) * relative(unit.factor, default.factor)),
     )
 
 
