@@ -37,7 +37,7 @@ HOSTILE: dict[str, str] = {
     "line separators": "a\u2028b\u2029c\x85d",
     "percent and braces": "%s %n {0} {{}} ${x}",
 }
-ROOMY = {"context": ContextPolicy(budget_tokens=20_000_000), "max_tokens": 100_000_000}
+ROOMY: dict[str, Any] = {"context": ContextPolicy(budget_tokens=20_000_000), "max_tokens": 100_000_000}
 """Room for all of them, so that nothing is left out of a request."""
 REFUSED = {"a lone surrogate", "half a pair at the end", "a low one alone", "NUL"}
 SHORT = {name: text for name, text in HOSTILE.items() if len(text) < 1000}

@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, get_args
 
@@ -138,7 +139,9 @@ def test_the_page_on_the_command_line_names_every_command_and_exit_code() -> Non
     page = (ROOT / "docs/cli.md").read_text()
     commands = set(re.findall(r"`erpilot ([a-z-]+)[ `]", page))
     codes = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
-    assert commands == set(COMMANDS)
+    brought = {each.name for each in entry_points(group="erpilot.commands")}
+    assert "serve" in brought
+    assert commands == set(COMMANDS) | brought
     assert codes == {problems.UNEXPECTED, problems.USAGE, problems.STORAGE, problems.BUSY} | set(
         problems.EXIT_OF_REASON.values()
     )
