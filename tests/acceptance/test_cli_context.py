@@ -74,6 +74,21 @@ def test_a_chat_tells_what_is_in_the_next_request_and_shortens_it_on_demand(home
         assert "keep the record" in json.loads(server.bodies[-1])["messages"][0]["content"]
 
 
+def test_a_command_is_for_the_program_while_a_run_goes_on_and_with_words_behind_it(home: Path) -> None:
+    answer: list[Piece] = ["one", 1.5, " and two"]
+    with model_server(answer) as server:
+        with screen(home, "chat", settings=server.settings) as person:
+            person.ready()
+            person.type("a question")
+            person.wait_for("one")
+            person.type("/context please")
+            person.wait_for("system prompt")
+            person.ready()
+            person.press("d")
+            assert person.end() == 0
+        assert len(server.bodies) == 1
+
+
 def test_a_summary_that_takes_too_long_is_stopped_without_ending_the_chat(home: Path) -> None:
     slow: list[Piece] = [60.0, "late"]
     turns = (["one " * 90], ["two"], slow, ["three"])

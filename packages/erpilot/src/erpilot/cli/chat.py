@@ -52,21 +52,25 @@ async def _chat(desk: Desk, parsed: argparse.Namespace) -> int:
                 following.left_over.append(text)
                 while following.left_over:
                     if (said := following.left_over.pop(0)).strip():
-                        await (_command if _is_command(said) else _turn)(desk, following, said)
+                        await (_turn if command_in(said) is None else _command)(desk, following, said)
             if following.session_id is not None:
                 desk.terminal.note(desk.texts("chat_goodbye", session=following.session_id), "quiet")
     return 0
 
 
-def _is_command(text: str) -> bool:
-    return re.fullmatch(r"\s*/[a-z]+\s*", text) is not None
+def command_in(text: str) -> str | None:
+    """What is asked of the program and not of the model, if the line does: a word behind a slash; the commands there
+    are also with something behind them.
+    """
+    found = re.fullmatch(r"\s*(?:(/(?:context|compact))\s.*|(/[a-z]+))\s*", text)
+    return None if found is None else found[1] or found[2]
 
 
 async def _command(desk: Desk, following: Following, text: str) -> None:
-    """What is asked of the program and not of the model."""
+    """Does what is asked of the program."""
     from .context import compact, print_context
 
-    command, session = text.strip(), following.session_id
+    command, session = command_in(text), following.session_id
     try:
         if command not in ("/context", "/compact"):
             desk.terminal.note(desk.texts("chat_commands", command=command), "wait")

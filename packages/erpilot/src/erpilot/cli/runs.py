@@ -128,11 +128,14 @@ class Following:
         await self.bench.loop.interrupt(self.session_id, by=self._desk.person)
 
     async def _queue(self, text: str) -> None:
-        """Leaves a line that was typed meanwhile for the run that follows."""
+        """Leaves a line that was typed meanwhile for the run that follows; a command is never said to the model."""
+        from .chat import command_in
+
+        session = self.session_id if command_in(text) is None else None
         try:
-            if self.session_id is None:
-                raise Refused("There is no session yet.")
-            await self.bench.loop.queue(self.session_id, text, by=self._desk.person, context=self.bench.today())
+            if session is None:
+                raise Refused("There is no session that takes it.")
+            await self.bench.loop.queue(session, text, by=self._desk.person, context=self.bench.today())
         except AgentError:  # the run is over: it is the next thing to be said
             self.left_over.append(text)
         self._desk.terminal.note(self._desk.texts("queue_kept", text=self._lines.cut(text)), "quiet")
