@@ -387,6 +387,8 @@ def test_estimates_count_wide_characters_one_by_one() -> None:
     assert estimate_text("abcdef") == 2
     assert estimate_text("库存") == 2
     assert estimate_text("库存abc") == 3
+    assert estimate_text("😀🎉👍") == 3
+    assert estimate_text("ราคา") == 4
     assert PER_MESSAGE > 0
 
 

@@ -16,12 +16,14 @@ from msgspec import Struct
 from .messages import Message
 
 _WIDE = re.compile(
-    "[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]+"
+    "[\u0590-\u1dff\u2600-\u27bf\u2e80-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00010000-\U0010ffff]+"
 )
 
 
 class Size(Struct, frozen=True, gc=False):
-    """Characters of wide scripts (Chinese, Japanese, Korean), other characters, and messages and calls around them."""
+    """Characters of which one is about a token (Chinese, Japanese, Korean, scripts from Hebrew on, emoji), other
+    characters, and messages and calls around them.
+    """
 
     wide: int = 0
     other: int = 0
