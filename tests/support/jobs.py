@@ -46,6 +46,8 @@ class Job:
     after: tuple[tuple[str, dict[str, Any], str, Any], ...] = ()
     without: Mapping[str, str] = field(default_factory=dict)
     backends: tuple[str, ...] = ("embedded",)
+    sparse: tuple[str, ...] = ()
+    """Backends whose example data hold nothing of the kind: there the lists are empty."""
     asks: tuple[str, ...] = ()
     """Phrasings that leave open what is meant: to these the planner answers with a question."""
 
@@ -96,6 +98,7 @@ def _job(name: str, case: dict[str, Any]) -> Job:
         tuple((tool, arguments, path, value) for tool, arguments, path, value in case.get("after", ())),
         case.get("without", {}),
         tuple(case.get("backends", ("embedded",))),
+        tuple(case.get("sparse", ())),
         tuple(case.get("asks", ())),
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from agent_core.tools.tool import Tool
 
 from ..shop.backend import ErpBackend, OrderFilter
+from ..shop.errors import Denied, Unsupported
 from ..shop.verbs.control import HistoryFilter
 from . import shop_results as r
 from .shop_arguments import Day, Limit, Text
@@ -27,6 +28,8 @@ class Approvals(r.Fact):
     waiting: list[OrderRow]
     total_count: int
     given: list[Entry]
+    given_hidden: str | None = None
+    """Why ``given`` is empty: a right that is missing, or an ERP that keeps no such history."""
     as_of: str
 
 
@@ -42,11 +45,21 @@ def approval_tools(backend: ErpBackend) -> list[Tool]:
         with answering():
             about = await subject_of(backend, subject)
             which = HistoryFilter(about, None, (), date_from, date_to)
-            page = await backend.history(which, limit=LOOKED_AT)
-            given = [entry(each) for each in page.entries if each.approved_by is not None][:limit]
+            given, hidden = list[Entry](), None
+            try:
+                page = await backend.history(which, limit=LOOKED_AT)
+                given = [entry(each) for each in page.entries if each.approved_by is not None][:limit]
+            except (Denied, Unsupported) as error:
+                hidden = error.message
             drafts = await backend.list_orders(OrderFilter(states=("draft",), text=about), limit=limit)
             now = backend.now()
             waiting = order_page(drafts, None, stamp(now), today=now.date())
-            return Approvals(waiting=waiting.orders, total_count=waiting.total_count, given=given, as_of=stamp(now))
+            return Approvals(
+                waiting=waiting.orders,
+                total_count=waiting.total_count,
+                given=given,
+                given_hidden=hidden,
+                as_of=stamp(now),
+            )
 
     return [list_approvals]
