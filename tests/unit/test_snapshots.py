@@ -70,7 +70,7 @@ def test_the_fingerprint_covers_all_code_that_folding_depends_on() -> None:
             found.add(name)
             needed += _imports(PACKAGE / name)
     assert set(snapshots.folding_code(PACKAGE)) == found
-    assert {"state.py", "events.py", "messages.py", "context/tokens.py", "text.py"} <= found
+    assert {"state.py", "events.py", "messages.py", "sizes.py", "context/moves.py", "text.py"} <= found
 
 
 def _imports(path: Path) -> list[str]:
