@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.erp_tryton import opened
+from tests.support.erp_world import OpenWorld
 from tests.support.job_table import printed
 from tests.support.tryton.environment import SetUpFailed
 from tests.support.tryton.server import TrytonServer, tryton_server
@@ -22,6 +24,12 @@ def tryton() -> Iterator[TrytonServer]:
             yield server
     except SetUpFailed as error:
         pytest.fail(str(error), pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def tryton_world(tryton: TrytonServer) -> OpenWorld:
+    """Worlds of the conformance suite on that server."""
+    return opened(tryton)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

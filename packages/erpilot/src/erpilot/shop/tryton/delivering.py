@@ -236,8 +236,7 @@ async def _answered(
     await _invoice(desk, row)
     await reserve(desk, row)
     _, order = await order_at(desk, row)
-    known = {each.number for each in before.invoices}
-    new = tuple(each.number for each in order.invoices if each.number not in known)
+    new = await _invoices_of(desk, shipment)
     delivered = {line.line: line.delivered for line in before.lines}
     changes = tuple(
         FieldChange(order.head.number, f"line {line.line} delivered", delivered.get(line.line), line.delivered)
@@ -268,6 +267,16 @@ async def told(desk: Desk, shipment: int, write: Write) -> Written | None:
     (sale,) = sales
     _, order = await order_at(desk, sale)
     return await _answered(desk, sale, row, order, write, repeated=True)
+
+
+async def _invoices_of(desk: Desk, shipment: dict[str, Any]) -> tuple[str, ...]:
+    """Numbers of the posted invoices that ask for what a shipment brought, as far as the person may read them."""
+    model = "account.invoice.line"
+    if not await desk.may(model) or not await desk.has_field(model, "stock_moves"):
+        return ()
+    moves = [["stock_moves.shipment", "=", f"{SHIPMENT},{shipment['id']}"], ["invoice.number", "!=", None]]
+    rows = await desk.rpc.search_read(model, moves, ["invoice.number"])
+    return tuple(sorted({row["invoice."]["number"] for row in rows}))
 
 
 async def _invoice(desk: Desk, row: int) -> None:

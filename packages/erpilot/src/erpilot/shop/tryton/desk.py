@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
@@ -172,6 +172,14 @@ class Desk:
             assert self._base is not None
             self.zone = zone_of(self._base[1].company.zone)
             return self._base[1]
+
+    async def base_knowing(self, units: Iterable[int]) -> Base:
+        """The base data, read again at once when a unit is newer than they are."""
+        base = await self.base()
+        if not set(units) <= base.units.keys():
+            self._base = None
+            base = await self.base()
+        return base
 
     async def rights(self) -> frozenset[Right]:
         """What the person may do, as the server says."""

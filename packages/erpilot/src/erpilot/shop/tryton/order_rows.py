@@ -228,6 +228,12 @@ def goods_lines(row: dict[str, Any]) -> list[dict[str, Any]]:
     return [each for each in row["lines."] if each["type"] == "line" and each["product."]]
 
 
+def units_in(row: dict[str, Any]) -> set[int]:
+    """The units of lines and products, as far as they are named."""
+    lines = goods_lines(row)
+    return {each["unit"] for each in lines} | {each["product."]["default_uom"] for each in lines}
+
+
 def _lines(row: dict[str, Any], base: Base, currency: str) -> tuple[Line, ...]:
     held = _assigned(row, base)
     found = [_line(at, each, base, currency, held) for at, each in enumerate(goods_lines(row), 1)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -21,7 +21,7 @@ from ..verbs.reading import OrderFilter, OrderPage
 from . import order_rows, products
 from .access import explained
 from .desk import Desk
-from .order_rows import HEAD, PURCHASE, SALE, Model, fields_of, head_of, order_of
+from .order_rows import HEAD, PURCHASE, SALE, Model, fields_of, head_of, order_of, units_in
 from .products import escaped
 from .states import PURCHASE as PURCHASE_STATES
 from .states import SALE as SALE_STATES
@@ -35,7 +35,7 @@ SUMMED = 500
 async def get(desk: Desk, written: str, kind: Kind | None) -> Order:
     """The document that was meant. Raises ``NotFound`` with near numbers, ``Denied`` for a purchase."""
     row, model, others = await find_row(desk, written, kind)
-    base = await desk.base()
+    base = await desk.base_knowing(units_in(row))
     return order_of(row, model, base, others)
 
 
@@ -144,7 +144,7 @@ async def _domain(desk: Desk, which: OrderFilter, model: Model) -> list[Any]:
         found.append(states_domain(which.states, purchase=model is PURCHASE))
     for day, operator in ((which.date_from, ">="), (which.date_to, "<=")):
         if day:
-            found.append(_dated(model, operator, day))
+            found.append(_dated(desk, model, operator, day))
     if which.promised_before:
         found += [[model.promised, "<=", which.promised_before], _open(model)]
     if which.sku:
@@ -171,18 +171,16 @@ def _open(model: Model) -> list[Any]:
     return ["OR", list(words["confirmed"]), list(words["in_progress"])]
 
 
-def _dated(model: Model, operator: str, day: Any) -> list[Any]:
-    """By the day of the order, or of the quotation where there is no order yet."""
+def _dated(desk: Desk, model: Model, operator: str, day: date) -> list[Any]:
+    """By the day of the order, or of the quotation where there is no order yet, or of the record."""
     if model is PURCHASE:
         return [model.date, operator, day]
+    midnight = datetime.combine(day, time(), desk.zone)
+    moment = midnight if operator == ">=" else midnight + timedelta(1)
+    made = [">=" if operator == ">=" else "<", moment.astimezone(UTC).replace(tzinfo=None)]
     return [
         "OR",
         [["sale_date", operator, day]],
         [["sale_date", "=", None], ["quotation_date", operator, day]],
-        [["sale_date", "=", None], ["quotation_date", "=", None], ["create_date", operator, day]],
+        [["sale_date", "=", None], ["quotation_date", "=", None], ["create_date", *made]],
     ]
-
-
-async def numbers(desk: Desk, domain: Sequence[Any]) -> list[str]:
-    """Numbers of sales that match."""
-    return [row["number"] for row in await desk.rpc.search_read("sale.sale", list(domain), ["number"])]

@@ -87,6 +87,7 @@ async def by_code(desk: Desk, codes: Sequence[str], *, barcodes: bool = True) ->
     if barcodes:
         either.append([["identifiers.code", "in", texts], ["identifiers.type", "=", "ean"]])
     rows = await desk.rpc.search_read("product.product", [either, *GOODS], fields, context=EVERY)
+    await desk.base_knowing(row["default_uom"] for row in rows)
     by_text: dict[str, dict[str, Any]] = {}
     for row in rows:
         for each in row["identifiers."]:
@@ -104,7 +105,6 @@ async def find(
     desk: Desk, text: str, *, category: str | None, in_stock: bool, limit: int, offset: int
 ) -> Found[Product]:
     """Products that ``text`` can mean; without a text all of them, by code."""
-    base = await desk.base()
     narrowed = list(GOODS)
     if category and category.strip():
         narrowed.append(["categories.name", "ilike", f"%{escaped(category.strip())}%"])
@@ -135,6 +135,7 @@ async def find(
     page = matches[offset : offset + limit]
     rows = await desk.rpc.read("product.product", [row for row, _, _ in page], await _fields(desk), context=EVERY)
     by_id = {row["id"]: row for row in rows}
+    base = await desk.base_knowing(row["default_uom"] for row in rows)
     return Found(
         tuple(
             Hit(product_of(by_id[row], base), match, score)  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ from .access import explained
 from .codec import number
 from .desk import Desk
 from .keys import Mark, mark
-from .order_rows import BY_HAND, SALE, order_of
+from .order_rows import BY_HAND, SALE, order_of, units_in
 from .pressing import press
 
 MODEL = SALE.name
@@ -198,7 +198,7 @@ async def order_at(desk: Desk, row: int) -> tuple[dict[str, Any], Order]:
     rows = await desk.rpc.read(MODEL, [row], fields)
     if not rows:
         raise NotFound("The document is not there any more.")
-    return rows[0], order_of(rows[0], SALE, await desk.base())
+    return rows[0], order_of(rows[0], SALE, await desk.base_knowing(units_in(rows[0])))
 
 
 async def answered(

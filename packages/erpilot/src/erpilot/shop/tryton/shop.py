@@ -95,8 +95,8 @@ class TrytonShop(ErpBackend):
 
     async def get_products(self, codes: Sequence[str]) -> dict[str, Product]:
         """See ``Reading``."""
-        base = await self._desk.base()
         rows = await products.by_code(self._desk, codes)
+        base = await self._desk.base()
         return {code: products.product_of(row, base) for code, row in rows.items()}
 
     async def warehouses(self) -> tuple[Warehouse, ...]:

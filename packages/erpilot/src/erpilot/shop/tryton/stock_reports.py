@@ -112,6 +112,7 @@ async def _levels(desk: Desk, base: Base, places: Sequence[Place], use_days: int
         fields.append("cost_price")
     rows = [row async for row in pages(desk, "product.product", list(GOODS), fields)]
     by_id = {row["id"]: row for row in rows}
+    base = await desk.base_knowing(row["default_uom"] for row in rows)
     known: dict[tuple[int, int], tuple[Decimal, stock.Flow]] = {}
     for at in range(0, len(rows), PAGE):
         part = {row["id"]: row["default_uom"] for row in rows[at : at + PAGE]}
