@@ -102,7 +102,7 @@ function DataTable({ rows }: { rows: readonly Datum[] }) {
           <tr>
             {columns.map((name) => (
               <th key={name} scope="col">
-                {name}
+                <Plain text={name} />
               </th>
             ))}
           </tr>

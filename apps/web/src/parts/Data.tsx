@@ -105,7 +105,9 @@ function Pairs({ record, depth }: { record: { [key: string]: Json }; depth: numb
         <dl className="pairs">
           {simple.map(([name, value]) => (
             <div key={name}>
-              <dt>{columnName(name, language)}</dt>
+              <dt>
+                <Plain text={columnName(name, language)} />
+              </dt>
               <dd>
                 <Plain text={isList(value) ? value.map(scalar).join(", ") : scalar(value)} />
               </dd>
@@ -116,7 +118,7 @@ function Pairs({ record, depth }: { record: { [key: string]: Json }; depth: numb
       {nested.map(([name, value]) => (
         <details key={name} className="nested" open={depth === 0}>
           <summary>
-            {columnName(name, language)}
+            <Plain text={columnName(name, language)} />
             {Array.isArray(value) && <span className="faint"> · {value.length}</span>}
           </summary>
           <Value value={value} depth={depth + 1} />
@@ -142,7 +144,7 @@ function Rows({ rows, depth }: { rows: { [key: string]: Json }[]; depth: number 
             <tr>
               {columns.map((name) => (
                 <th key={name} scope="col">
-                  {columnName(name, language)}
+                  <Plain text={columnName(name, language)} />
                 </th>
               ))}
             </tr>

@@ -97,7 +97,10 @@ function Side({ side, name }: { side: DiffSide; name: string }) {
         <ul className="plain-list">
           {side.effects.map((effect) => (
             <li key={effect.seq}>
-              {toolName(effect.tool, language)} <span className="faint">{oneLine(effect.arguments, 80)}</span>
+              {toolName(effect.tool, language)}{" "}
+              <span className="faint">
+                <Plain text={oneLine(effect.arguments, 80)} />
+              </span>
               {effect.outcome === "uncertain" && <span className="chip warn">{say("call_uncertain")}</span>}
             </li>
           ))}
@@ -149,7 +152,11 @@ function Told({ item }: { item: Recorded | null }) {
       return (
         <div className="told">
           <Plain text={say(`decided_${event.decision}`, { who: event.by })} />
-          {event.reason && <q>{event.reason}</q>}
+          {event.reason && (
+            <q>
+              <Plain text={event.reason} />
+            </q>
+          )}
         </div>
       );
     case "LoopEnd":

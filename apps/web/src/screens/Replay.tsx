@@ -6,6 +6,7 @@ import { gist } from "../log/describe";
 import { extend } from "../log/fold";
 import { emptyView, type View } from "../log/view";
 import { IconButton } from "../parts/Button";
+import { Plain } from "../parts/Plain";
 import type { Recorded } from "../protocol";
 import { SessionContext } from "../state/context";
 import { go } from "../state/route";
@@ -115,7 +116,9 @@ function Player({ id, seq, openList, waiting, session }: Props & { session: Open
             />
             <span className="player-at">{say("of", { at: place, n: last })}</span>
           </div>
-          <p className="player-event faint">{current ? `${current.event.type} ${oneLine(gist(current), 80)}` : " "}</p>
+          <p className="player-event faint">
+            <Plain text={current ? `${current.event.type} ${oneLine(gist(current), 80)}` : " "} />
+          </p>
         </div>
       </main>
     </SessionContext>

@@ -5,6 +5,7 @@ import { useCallback, useContext, useEffect, useMemo, useState, useSyncExternalS
 import { isRunning, type View } from "../log/view";
 import * as api from "../net/api";
 import { Button, IconButton } from "../parts/Button";
+import { Plain } from "../parts/Plain";
 import { Sheet } from "../parts/Sheet";
 import { MeContext, SessionContext } from "../state/context";
 import { useAction, useMedia } from "../state/hooks";
@@ -140,7 +141,7 @@ function Opened({ id, session, jump, openList, waiting, onRefused }: Props & { s
             <ul className="queue" aria-label={say("queued")}>
               {view.queue.map((message) => (
                 <li key={message.seq}>
-                  <span className="faint">{say("queued")}</span> {oneLine(message.text, 90)}
+                  <span className="faint">{say("queued")}</span> <Plain text={oneLine(message.text, 90)} />
                 </li>
               ))}
             </ul>

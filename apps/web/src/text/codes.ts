@@ -2,6 +2,7 @@
 // stands, never hidden.
 
 import type { Lang } from "../state/prefs";
+import { marked } from "./hidden";
 
 type Pair = readonly [zh: string, en: string];
 
@@ -133,7 +134,8 @@ const COLUMNS: Record<string, Pair> = {
   price_list: ["价目表", "price list"],
 };
 
-export const toolName = (code: string, lang: Lang) => one(TOOLS, code, lang);
+/** A model may ask for a tool of any name. */
+export const toolName = (code: string, lang: Lang) => marked(one(TOOLS, code, lang));
 export const titleText = (code: string, lang: Lang) => one(TITLES, code, lang);
 export const columnName = (code: string, lang: Lang) => one(COLUMNS, code, lang);
 

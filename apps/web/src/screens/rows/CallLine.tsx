@@ -96,6 +96,7 @@ export function CallLine({ call, messageSeq, span }: Props) {
       {call.question?.decision && <Decided call={call} />}
       {asked && !readOnly && (
         <ApprovalCard
+          key={asked.seq}
           approval={{ ...asked.request, session_id: sessionId, seq: asked.seq }}
           may={me ? mayOf(me.approves, asked.request.tier, asked.request.offer !== null) : ["deny"]}
         />
