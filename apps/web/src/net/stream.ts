@@ -17,7 +17,7 @@ export interface Listener {
 
 const SILENCE_MS = 45_000;
 const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 8_000;
+const LONGEST_WAIT_MS = 4_000;
 
 /** Follows a session from behind event `after` until the function that it returns is called. */
 export function follow(sessionId: string, after: number, listener: Listener): () => void {
