@@ -31,7 +31,7 @@ demo: setup ## ask the example question of the built-in shop, offline
 
 test: setup ## all tests: unit, integration, acceptance
 	@$(BIN)/python -m tests.support.tryton prepare
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile
 
 test-fast: setup ## the unit tests: no services, under a minute
 	@$(BIN)/python -m pytest tests/unit
