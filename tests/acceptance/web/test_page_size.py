@@ -108,7 +108,7 @@ class Paced:
         for start, end in itertools.pairwise(cuts):
             if end > start:
                 self.deltas += 1
-                if self.deltas % 10 == 0:
+                if self.deltas % 25 == 0:
                     await asyncio.sleep(0.01)
                 yield TextDelta(text=self.answer[start:end])
         yield StreamEnd(usage=USED)
