@@ -42,8 +42,9 @@ def page() -> str:
 
 def _row(job: Job) -> str:
     tools = ", ".join(f"`{name}`" for step in job.steps for name in dict.fromkeys(tool for tool, _ in step))
-    by = "zh, en: scripted" + (", planner" if job.planner else "")
-    tryton = job.without.get("tryton", by if "tryton" in job.backends else "—")
+    scripted = "zh, en: scripted"
+    by = scripted + (", planner" if job.planner else "")
+    tryton = job.without.get("tryton", scripted if "tryton" in job.backends else "—")
     return f"| {job.id} | {job.title} | {job.tier} | {tools} | {by} | {tryton} |"
 
 

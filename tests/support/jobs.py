@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from agent_core import events as ev
 from agent_core.loop import AgentLoop
@@ -29,11 +29,21 @@ LANGUAGES = ("zh", "en")
 _PLACE = re.compile(r"\{([\w.*-]+)\}")
 
 
+class Checked(NamedTuple):
+    """What a reading tool has to say afterwards; ``backend``: only there, none: everywhere."""
+
+    tool: str
+    arguments: dict[str, Any]
+    path: str
+    value: Any
+    backend: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """One job. ``steps``: calls side by side, one list after the other; ``facts``: paths into results ("tool.path",
-    "*" for every element, "?" behind what may be absent); ``after``: (tool, arguments, path, value) once a write was
-    agreed to; ``without``: backends that do not do it, and why."""
+    "*" for every element, "?" behind what may be absent); ``after``: what the shop says once a write was agreed
+    to; ``without``: backends that do not do it, and why."""
 
     id: str
     title: str
@@ -43,7 +53,7 @@ class Job:
     en: tuple[str, ...]
     steps: list[list[tuple[str, dict[str, Any]]]]
     facts: tuple[str, ...]
-    after: tuple[tuple[str, dict[str, Any], str, Any], ...] = ()
+    after: tuple[Checked, ...] = ()
     without: Mapping[str, str] = field(default_factory=dict)
     backends: tuple[str, ...] = ("embedded",)
     sparse: tuple[str, ...] = ()
@@ -95,7 +105,10 @@ def _job(name: str, case: dict[str, Any]) -> Job:
         tuple(case["en"]),
         [[(tool, arguments) for tool, arguments in step] for step in case["steps"]],
         tuple(case["facts"]),
-        tuple((tool, arguments, path, value) for tool, arguments, path, value in case.get("after", ())),
+        tuple(
+            Checked(tool, arguments, path, value, *backend)
+            for tool, arguments, path, value, *backend in case.get("after", ())
+        ),
         case.get("without", {}),
         tuple(case.get("backends", ("embedded",))),
         tuple(case.get("sparse", ())),
