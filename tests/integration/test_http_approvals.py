@@ -121,6 +121,18 @@ async def test_a_question_that_has_become_another_one_is_not_answered_by_the_old
         assert await finished(client, session) == "completed"
 
 
+async def test_edited_arguments_that_do_not_fit_are_refused_and_the_question_stays_open() -> None:
+    loop, _ = loop_over(ORDER, "done", tools=Ledger().tools())
+    async with serving(house_of(loop)) as api:
+        client = api.client()
+        session, (question,) = await questions(client)
+        for edited in ({}, {"nothing": 1}, {"sku": "A", "quantity": "many"}):
+            status, problem = await answer(client, question, "approve", arguments=edited)
+            assert (status, problem["type"]) == (422, "urn:erpilot:problem:invalid")
+            assert "do not fit" in problem["detail"]
+        assert (await client.get(f"/api/sessions/{session}/approvals"))["approvals"] == [question]
+
+
 async def test_a_call_that_nobody_asked_about_is_not_found() -> None:
     loop, _ = loop_over("hello")
     async with serving(house_of(loop)) as api:

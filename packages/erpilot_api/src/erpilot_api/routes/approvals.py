@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
+import msgspec
 from fastapi import APIRouter, Depends, Path
 from starlette.responses import Response
 
 from agent_core.errors import Refused
+from agent_core.messages import ToolCall
 from agent_core.state import Call
+from agent_core.tools.registry import Registry
+from agent_core.values import Fault
 
 from ..access import User
 from ..asked import Asker, Own, TheHouse, body, gives, takes, told
@@ -64,6 +68,8 @@ async def decide(
     asked = card.asked.get(call_id)
     if answer.decision == "approve" and asked is not None and asked[2].tier not in user.approves:
         raise Trouble("not-allowed", f"A {user.role} may not approve a call of tier {asked[2].tier}.")
+    if answer.decision == "approve" and asked is not None and answer.arguments is not None:
+        _check_edited(loop.registry, asked[2].tool, answer.arguments)
     try:
         recorded = await loop.decide(
             card.session_id,
@@ -158,6 +164,14 @@ def _may(user: User, tier: str, offered: bool) -> tuple[Action, ...]:
     if tier not in user.approves:
         return ("deny",)
     return ("approve", "deny", "edit", "always") if offered else ("approve", "deny", "edit")
+
+
+def _check_edited(registry: Registry, tool: str, arguments: dict[str, Any]) -> None:
+    """Arguments that do not fit would use the question up for a call that cannot run, so it stays open instead."""
+    edited = ToolCall(id="", name=tool, arguments=msgspec.json.encode(arguments).decode())
+    fault = registry.judge(edited)
+    if isinstance(fault, Fault) and fault.type == "validation":
+        raise Trouble("invalid", fault.message)
 
 
 async def _too_late(house: House, card: Card, call_id: str, refused: Refused) -> Trouble:
