@@ -21,7 +21,7 @@ def embedded_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenWor
     shop.close()
 
 
-@pytest.fixture(params=["embedded"])
+@pytest.fixture(params=["embedded", "tryton"])
 async def world(request: pytest.FixtureRequest, record_property: Callable[[str, object], None]) -> AsyncIterator[World]:
     """The shop of one ERP."""
     open_world: OpenWorld = request.getfixturevalue(f"{request.param}_world")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import http.client
 import os
 import shutil
 import signal
@@ -15,11 +16,9 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from erpilot.shop.errors import ShopError
-from erpilot.shop.tryton.rpc import Rpc
 
 from . import environment, guard, postgres
 from .environment import SetUpFailed, say
@@ -63,9 +62,10 @@ class TrytonServer:
             if self._process.poll() is not None:
                 last = (log.read_text(errors="replace").strip() or "no message").splitlines()[-1]
                 raise SetUpFailed(f"The Tryton server for the tests stopped: {last}")
-            if asyncio.run(_answers(self.url)):
+            if _answers(self.port):
                 return
             time.sleep(0.05)
+        self.stop()
         raise SetUpFailed(f"The Tryton server for the tests did not answer within {_SECONDS} seconds.")
 
     def stop(self) -> None:
@@ -83,12 +83,17 @@ class TrytonServer:
         self.stop()
 
 
-async def _answers(url: str) -> bool:
-    async with Rpc(url, "", "", "", timeout=5) as rpc:
-        try:
-            return bool(await rpc.version())
-        except ShopError:
-            return False
+def _answers(port: int) -> bool:
+    """Whether a server there tells its version."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        question = '{"id": 0, "method": "common.server.version", "params": []}'
+        connection.request("POST", "/rpc/", question, {"Content-Type": "application/json"})
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
 
 
 @contextlib.contextmanager
@@ -196,7 +201,9 @@ def _fill(server: TrytonServer, _: Path, step: Step) -> None:
     say("filling it with the example shop; this is done once for each state of the shop's data")
     server.start()
     try:
-        asyncio.run(fill(server.url, server.database, step))
+        # In a thread of its own: whoever asks for the server may have an event loop running.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, fill(server.url, server.database, step)).result()
     finally:
         server.stop()
     step("ready")

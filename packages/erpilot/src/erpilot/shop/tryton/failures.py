@@ -21,6 +21,10 @@ class ServerRefused(Refused):
     """
 
 
+class SessionExpired(Unauthenticated):
+    """The session is not known (any more), or never came to be: a wrong password."""
+
+
 def of_error(error: object) -> ShopError:
     """The ``error`` of an answer: [kind, details], or [text, trace] for what the server itself tripped over."""
     kind, details = _parts(error)
@@ -48,7 +52,7 @@ def of_error(error: object) -> ShopError:
 def of_status(status: int, *, write: bool) -> ShopError:
     """An HTTP status that is not 200."""
     if status == 401:
-        return Unauthenticated("The Tryton server does not accept the session.", hint="Check user and password.")
+        return SessionExpired("The Tryton server does not accept the session.", hint="Check user and password.")
     if status == 403:
         return Denied("The Tryton server does not allow this user to do that.", right="call")
     if status == 404:

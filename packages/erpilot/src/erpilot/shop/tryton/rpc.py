@@ -57,7 +57,7 @@ class Rpc:
         await self.connect()
         try:
             return await self._answer(method, args, context, write=False)
-        except Unauthenticated:
+        except failures.SessionExpired:
             await self._log_in_again()
             return await self._answer(method, args, context, write=False)
 
@@ -66,7 +66,7 @@ class Rpc:
         await self.connect()
         try:
             return await self._answer(method, args, context, write=True)
-        except Unauthenticated:
+        except failures.SessionExpired:
             await self._log_in_again()
             return await self._answer(method, args, context, write=True)
 
@@ -145,7 +145,7 @@ class Rpc:
             found = await self._post(
                 path, "common.db.login", [self.user, {"password": self._password}, "en"], write=False
             )
-        except failures.ServerRefused:
+        except (failures.ServerRefused, failures.SessionExpired):
             found = None
         if not isinstance(found, list | tuple) or len(found) < 2:
             raise Unauthenticated(
