@@ -8,7 +8,7 @@ from typing import Any
 from agent_core import SqliteStore, Tier
 from agent_core import events as ev
 from agent_core.tools.tool import Tool, tool
-from tests.support.http_api import Client, house_of, serving
+from tests.support.http_api import MEI, Client, house_of, serving
 from tests.support.loops import loop_over, of_type
 from tests.support.requests import log_of
 from tests.support.trade import Ledger
@@ -166,8 +166,8 @@ async def test_trust_that_was_given_with_an_answer_is_listed_and_can_be_ended() 
         assert ledger.count("order") == 2
 
 
-def _doubtful() -> list[Tool]:
-    @tool(tier=Tier.WRITE, timeout=0.05)
+def _doubtful(tier: Tier = Tier.WRITE) -> list[Tool]:
+    @tool(tier=tier, timeout=0.05)
     async def send(text: str) -> str:
         """Sends and never hears back."""
         await asyncio.sleep(30)
@@ -193,6 +193,20 @@ async def test_what_became_of_an_uncertain_call_is_said_once() -> None:
         status, problem = await client.ask("POST", path, {"outcome": "send_again"})
         assert (status, problem["type"]) == (409, "urn:erpilot:problem:refused")
         assert (await client.get(f"/api/sessions/{session}"))["uncertain"] == []
+
+
+async def test_to_send_a_call_again_takes_the_right_to_approve_its_tier() -> None:
+    loop, _ = loop_over(("send", {"text": "x"}), "done", "done", tools=_doubtful(Tier.DANGEROUS))
+    async with serving(house_of(loop)) as api:
+        client = api.client()
+        session, (question,) = await questions(client)
+        assert (await answer(client, question, "approve"))[0] == 200
+        await finished(client, session)
+        path, again = f"/api/sessions/{session}/outcomes/{question['call_id']}", {"outcome": "send_again"}
+        status, problem = await api.client(MEI).ask("POST", path, again)
+        assert (status, problem["type"]) == (403, "urn:erpilot:problem:not-allowed")
+        assert "DANGEROUS" in problem["detail"]
+        assert len((await client.get(f"/api/sessions/{session}"))["uncertain"]) == 1
 
 
 async def test_a_decision_of_another_process_stands_and_is_told(tmp_path: Any) -> None:

@@ -109,12 +109,16 @@ async def resolve(
     house: TheHouse, user: Asker, card: Own, call_id: CallId, found: Annotated[Resolve, Depends(body(Resolve))]
 ) -> Response:
     """`happened` and `did_not_happen` record what somebody looked up; `send_again` makes one more attempt, so it takes
-    the right to approve."""
+    the right to approve calls of its tier."""
     loop = await house.loop_of(card)
     if not user.approves:
         raise Trouble("not-allowed", f"A {user.role} may not say what became of a write.")
-    if call_id not in card.doubts and (await loop.state(card.session_id)).find_doubted(call_id) is None:
+    call = (await loop.state(card.session_id)).find_doubted(call_id)
+    if call_id not in card.doubts and call is None:
         raise Trouble("not-found", f"Session {card.session_id} has no call {call_id} whose outcome is unknown.")
+    tool = None if call is None else loop.registry.get(call.call.name)
+    if found.outcome == "send_again" and tool is not None and tool.tier.value not in user.approves:
+        raise Trouble("not-allowed", f"A {user.role} may not have a call of tier {tool.tier.value} sent again.")
     recorded = await loop.resolve(card.session_id, call_id, found.outcome, by=user.name, content=found.content)
     house.told(recorded)
     house.runs.take_up(loop, card.session_id, user.name)
