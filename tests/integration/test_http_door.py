@@ -202,6 +202,21 @@ async def test_the_page_needs_no_token_and_gets_the_same_policy(tmp_path: Path) 
         assert (await client.ask("GET", "/", headers={"host": "evil.example"}))[0] == 421
 
 
+@pytest.mark.parametrize(
+    "request_head", ["nonsense", "GET / HTTP/1.1\nHost: a\nHost: b", "GET /\x00 HTTP/1.1\nHost: a"]
+)
+async def test_what_is_no_request_is_answered_with_a_problem_like_everything_else(request_head: str) -> None:
+    async with serving(house_of(loop_over("hello")[0])) as api:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(api.base.rsplit(":", 1)[1]))
+        writer.write(request_head.replace("\n", "\r\n").encode() + b"\r\n\r\n")
+        head, _, said = (await reader.read()).partition(b"\r\n\r\n")
+        writer.close()
+        assert head.startswith(b"HTTP/1.1 400 ")
+        assert b"content-type: application/problem+json" in head.lower()
+        assert b"content-security-policy: default-src 'none'" in head.lower()
+        assert b'"type":"urn:erpilot:problem:not-http"' in said
+
+
 async def test_too_much_is_refused_declared_or_not() -> None:
     async with serving(house_of(loop_over("hello")[0])) as api:
         client = api.client()

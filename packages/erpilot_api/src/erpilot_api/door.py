@@ -19,7 +19,7 @@ COOKIE = "erpilot"
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _OPEN = {("POST", "/api/session"), ("GET", "/api/health")}
 """What needs no token: it gives one, or tells nothing."""
-_HEADERS = {
+HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
         "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -31,6 +31,7 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
+"""What every answer carries."""
 
 
 class Door:
@@ -50,7 +51,7 @@ class Door:
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(_HEADERS)
+                MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
         try:

@@ -32,6 +32,7 @@ MEDIA_TYPE = "application/problem+json"
 _log = logging.getLogger(__name__)
 
 TITLES = {
+    "not-http": (400, "The request is not HTTP"),
     "invalid": (422, "The request is not understood"),
     "not-json": (415, "The body has to be application/json"),
     "too-large": (413, "The body is too large"),

@@ -13,12 +13,16 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 
+import h11
+import msgspec
 import uvicorn
 from fastapi import FastAPI
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from .door import HEADERS
 from .house import House
+from .problems import MEDIA_TYPE, problem
 from .streaming import ABORT
 
 GRACE = 10.0
@@ -45,6 +49,18 @@ class Connection(H11Protocol):
             await app(scope, receive, send)
 
         self.app = with_abort
+
+    def send_400_response(self, msg: str) -> None:
+        """Answers what cannot be read as a request, so that no door and no handler sees it, like everything else."""
+        headers = {"content-type": MEDIA_TYPE, "connection": "close", **HEADERS}
+        said = (
+            h11.Response(status_code=400, headers=list(headers.items()), reason=b"Bad Request"),
+            h11.Data(data=msgspec.json.encode(problem("not-http"))),
+            h11.EndOfMessage(),
+        )
+        for part in said:
+            self.transport.write(self.conn.send(part) or b"")
+        self.transport.close()
 
 
 class Server(uvicorn.Server):
