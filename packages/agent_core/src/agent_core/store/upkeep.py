@@ -83,9 +83,12 @@ def copy_together(pairs: Sequence[tuple[Path, Path]]) -> list[Path]:
     """
     with ExitStack() as stack:
         opened = [stack.enter_context(closing(_open(source))) for source, _ in pairs]
-        for db in opened:  # from here on each shows the state of this moment, whatever others write
-            db.execute("BEGIN")
-            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        with ExitStack() as still:
+            for source, _ in pairs if len(pairs) > 1 else ():  # nobody writes to any of them until all are looked at
+                still.enter_context(closing(_open(source))).execute("BEGIN IMMEDIATE")
+            for db in opened:  # from here on each shows the state of this moment, whatever others write
+                db.execute("BEGIN")
+                db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         return [_copied(db, target) for db, (_, target) in zip(opened, pairs, strict=True)]
 
 
