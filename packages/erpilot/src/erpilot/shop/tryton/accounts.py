@@ -19,17 +19,16 @@ from .desk import Desk, together
 async def account(desk: Desk, customer_id: str) -> Account:
     """Needs ``see_money``. Raises ``NotFound``."""
     await desk.require("see_money")
-    return await _account(desk, customer_id)
+    return await _account(desk, await parties.row_of(desk, customer_id, "customer"))
 
 
-async def known(desk: Desk, customer_id: str) -> Account | None:
-    """The account, None for who may not see it."""
-    return await _account(desk, customer_id) if "see_money" in await desk.rights() else None
+async def known(desk: Desk, party: dict[str, Any]) -> Account | None:
+    """The account of a party that was read, None for who may not see it."""
+    return await _account(desk, party) if "see_money" in await desk.rights() else None
 
 
-async def _account(desk: Desk, customer_id: str) -> Account:
+async def _account(desk: Desk, row: dict[str, Any]) -> Account:
     base = await desk.base()
-    row = await parties.row_of(desk, customer_id, "customer")
     customer: Customer = parties.customer_of(row, base)
     currency = base.company.currency
     invoices, waiting = await together(

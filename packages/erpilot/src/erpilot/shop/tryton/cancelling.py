@@ -32,7 +32,7 @@ async def cancel_order(desk: Desk, number: str, reason: str, rest_only: bool, wr
     if not reason.strip():
         raise Invalid("A cancellation needs a reason.")
     made = mark("cancel_order", write, number, reason, rest_only)
-    row, model, _ = await orders.find_row(desk, number, None)
+    row, model, _ = await orders.find_row(desk, number, None, light=True)
     if model is PURCHASE:
         raise Refused("Purchases are cancelled in Tryton itself.")
     async with keys.lock(desk.rpc, MODEL, row["id"]):

@@ -11,10 +11,17 @@ import json
 from decimal import Decimal
 from typing import Any
 
+from ..errors import Invalid
+
 
 def encode(message: object) -> bytes:
-    """A request as JSON. ``Decimal`` becomes a tagged decimal (money); quantities are floats: see ``number``."""
-    return json.dumps(message, default=_tagged, ensure_ascii=False, separators=(",", ":")).encode()
+    """A request as JSON. ``Decimal`` becomes a tagged decimal (money); quantities are floats: see ``number``. Raises
+    ``Invalid`` for text that is none (a lone surrogate).
+    """
+    try:
+        return json.dumps(message, default=_tagged, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        raise Invalid("The text has a character that cannot be: half of one.", hint="Type it anew.") from None
 
 
 def decode(body: bytes) -> Any:

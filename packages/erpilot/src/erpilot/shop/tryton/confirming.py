@@ -17,7 +17,7 @@ from ..verbs.outcome import Write, Written
 from ..verbs.reading import LineWanted
 from . import keys, orders, prices, stock
 from .access import explained
-from .desk import Desk
+from .desk import Desk, together
 from .keys import mark
 from .pressing import claim, press
 from .selling import MODEL, RIGHTS, answered, credit_concerns, order_at
@@ -31,7 +31,7 @@ async def confirm_quotation(
     """Confirms a quotation, once per key."""
     await desk.require("sell")
     made = mark("confirm_quotation", write, number, promised, warehouse)
-    row, _, _ = await orders.find_row(desk, number, None)
+    row, _, _ = await orders.find_row(desk, number, None, light=True)
     async with keys.lock(desk.rpc, MODEL, row["id"]):
         row, order = await order_at(desk, row["id"])
         mine = [each for each in keys.marks(row["reference"]) if each.key == made.key]
@@ -90,11 +90,15 @@ async def _checked(
     chosen = place.id if place else row["warehouse."]["id"]
     code = next((each.warehouse.code for each in base.places if each.id == chosen), "")
     wanted = [LineWanted(line.sku, Quantity(line.ordered, line.unit)) for line in order.lines]
-    levels = await stock.levels(desk, [line.sku for line in order.lines], None)
-    quote = await prices.quote(desk, wanted, order.head.party_id, None, None, order.lines[0].discount)
+    skus = [line.sku for line in order.lines]
+    levels, known = await together(
+        stock.levels(desk, skus, code or None), prices.known_of(desk, skus, order.head.party_id)
+    )
+    off = order.lines[0].discount
+    quote = await prices.quote(desk, wanted, order.head.party_id, None, None, off, known=known)
     concerns = [*expiry(order, desk.today), *price_changes(order.lines, quote.lines)]
     concerns += shortages(order.lines, levels, code)
-    concerns += await credit_concerns(desk, order.head.party_id, quote)
+    concerns += await credit_concerns(desk, known, quote)
     await desk.settle(concerns, write)
     return int(chosen)
 

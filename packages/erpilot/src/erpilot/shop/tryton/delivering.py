@@ -50,7 +50,7 @@ async def deliver_order(desk: Desk, number: str, parts: Sequence[LinePart], parc
     """Sends goods, once per key."""
     await desk.require("stock")
     made = mark("deliver_order", write, number, tuple(parts), parcel)
-    row, model, _ = await orders.find_row(desk, number, "sale")
+    row, model, _ = await orders.find_row(desk, number, "sale", light=True)
     if model is PURCHASE:
         raise Refused("Goods of a purchase come in, in Tryton itself.")
     async with keys.lock(desk.rpc, MODEL, row["id"]):

@@ -91,7 +91,7 @@ class Base:
             if asked in (squeezed(place.warehouse.code), squeezed(place.warehouse.name)):
                 return place
         raise NotFound(
-            f"There is no warehouse {named.strip()!r}.",
+            f"There is no warehouse {named.strip()[:40]!r}.",
             nearest=[f"{each.warehouse.code} {each.warehouse.name}" for each in self.places],
         )
 
@@ -102,7 +102,7 @@ class Base:
             if asked in map(squeezed, (each.code, each.name)):
                 return row, each
         raise NotFound(
-            f"There is no price list {named.strip()!r}.", nearest=[each.name for each in self.lists.values()]
+            f"There is no price list {named.strip()[:40]!r}.", nearest=[each.name for each in self.lists.values()]
         )
 
     def currency_id(self, code: str) -> int:

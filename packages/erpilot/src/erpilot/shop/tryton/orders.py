@@ -39,14 +39,16 @@ async def get(desk: Desk, written: str, kind: Kind | None) -> Order:
     return order_of(row, model, base, others)
 
 
-async def find_row(desk: Desk, written: str, kind: Kind | None) -> tuple[dict[str, Any], Model, tuple[str, ...]]:
-    """The record of the document that was meant, whole, and the numbers of others that could be."""
+async def find_row(
+    desk: Desk, written: str, kind: Kind | None, *, light: bool = False
+) -> tuple[dict[str, Any], Model, tuple[str, ...]]:
+    """The record of the document that was meant, whole or its header only, and the numbers of others that could be."""
     text = written.strip()
     asked = read_number(text)
     wanted = (asked.kind if asked else None) or kind
     model = PURCHASE if wanted == "purchase" or (asked and asked.kind == "purchase") else SALE
     await _require(desk, model)
-    fields = await whole(desk, model)
+    fields = HEAD[model.name] if light else await whole(desk, model)
     either: list[Any] = ["OR", ["number", "ilike", escaped(text)]]
     if text.startswith("#") and text[1:].isdigit():
         either.append([["id", "=", int(text[1:])], ["number", "=", None]])
@@ -175,7 +177,9 @@ def _dated(desk: Desk, model: Model, operator: str, day: date) -> list[Any]:
     """By the day of the order, or of the quotation where there is no order yet, or of the record."""
     if model is PURCHASE:
         return [model.date, operator, day]
-    midnight = datetime.combine(day, time(), desk.zone)
+    # The ends of the calendar have no day before, or after, in another zone.
+    inside = min(max(day, date.min + timedelta(2)), date.max - timedelta(2))
+    midnight = datetime.combine(inside, time(), desk.zone)
     moment = midnight if operator == ">=" else midnight + timedelta(1)
     made = [">=" if operator == ">=" else "<", moment.astimezone(UTC).replace(tzinfo=None)]
     return [

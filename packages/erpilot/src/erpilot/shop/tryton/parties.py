@@ -77,10 +77,10 @@ def _days(term: dict[str, Any] | None) -> int:
 
 
 async def row_of(desk: Desk, party_id: str, role: Role) -> dict[str, Any]:
-    """The party with that id. Raises ``NotFound``."""
+    """The party with that id: Tryton lets every party buy and sell. Raises ``NotFound``, as of that role."""
     found = await desk.rpc.search_read("party.party", _exactly(party_id), await _fields(desk), limit=1)
-    if not found or (found[0]["id"] in await _suppliers(desk, found[0]["id"])) != (role == "supplier"):
-        raise NotFound(f"There is no {role} {party_id}.")
+    if not found:
+        raise NotFound(f"There is no {role} {party_id[:40]}.")
     return found[0]
 
 

@@ -7,6 +7,7 @@ the currency's smallest unit; ours is only the arithmetic of the line, the same 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -24,6 +25,20 @@ from .desk import Base, Desk, together
 Steps = dict[int | None, list[Decimal]]
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Rows of the products of a document, by SKU, and of its customer."""
+
+    rows: dict[str, dict[str, Any]]
+    party: dict[str, Any]
+
+
+async def known_of(desk: Desk, skus: Sequence[str], customer_id: str) -> Known:
+    """Reads both. Raises ``NotFound``."""
+    rows, party = await together(products.rows_of(desk, skus), parties.row_of(desk, customer_id, "customer"))
+    return Known(rows, party)
+
+
 async def quote(
     desk: Desk,
     lines: Sequence[LineWanted],
@@ -31,15 +46,22 @@ async def quote(
     price_list: str | None,
     on: date | None,
     discount: Decimal,
+    *,
+    known: Known | None = None,
 ) -> Quote:
-    """Prices every line. Raises ``NotFound``, ``Invalid``, ``Refused`` (no price)."""
+    """Prices every line. ``known``: records that were read already. Raises ``NotFound``, ``Invalid``, ``Refused`` (no
+    price).
+    """
     base = await desk.base()
     day = on or desk.today
-    if customer_id:
+    customer: Customer | None
+    if known is not None:
+        rows, customer = known.rows, parties.customer_of(known.party, base)
+    elif customer_id:
         rows, party = await together(
             products.rows_of(desk, [line.sku for line in lines]), parties.row_of(desk, customer_id, "customer")
         )
-        customer: Customer | None = parties.customer_of(party, base)
+        customer = parties.customer_of(party, base)
     else:
         rows, customer = await products.rows_of(desk, [line.sku for line in lines]), None
     list_id, chosen = _chosen(base, customer, price_list)

@@ -72,7 +72,7 @@ async def rows_of(desk: Desk, skus: Sequence[str]) -> dict[str, dict[str, Any]]:
     known = await by_code(desk, skus, barcodes=False)
     for sku in skus:
         if sku not in known:
-            raise NotFound(f"There is no product {sku}.")
+            raise NotFound(f"There is no product {sku[:40]}.")
     return known
 
 

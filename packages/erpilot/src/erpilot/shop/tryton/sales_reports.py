@@ -33,21 +33,14 @@ from .states import SOLD
 
 PAGE: Final = 1000
 SPANS: Final[tuple[GroupBy, ...]] = ("day", "week", "month", "quarter")
-_DOCUMENT: Final = [
-    "number",
-    "sale_date",
-    "party.code",
-    "party.name",
-    "warehouse.code",
-    "warehouse.name",
-    "currency.code",
-]
 _LINE: Final = [
     "quantity",
     "unit",
     "amount",
     "taxes.type",
     "taxes.rate",
+    "moves_ignored.quantity",
+    "moves_ignored.unit",
     "product.code",
     "product.name",
     "product.description",
@@ -137,22 +130,11 @@ async def sales(desk: Desk, query: SalesQuery) -> SalesReport:
 
 async def _groups(desk: Desk, query: SalesQuery, period: Period) -> _Sums:
     base = await desk.base()
-    by_line = query.group_by in ("product", "category") or bool(query.sku or query.category)
-    by_line = by_line or query.measure in ("quantity", "margin")
     firsts = {day: first for first, day in _days(query.group_by, period)} if query.group_by in SPANS else {}
     found: _Sums = defaultdict(_Sum)
-    domain = await _domain(desk, base, query, period, prefix="sale." if by_line else "")
-    if by_line:
-        async for line in pages(
-            desk, "sale.line", domain, [*_LINE, *(["product.cost_price"] if query.measure == "margin" else [])]
-        ):
-            _add_line(found, query, line, base, firsts, own=base.company.currency)
-    else:
-        async for row in pages(desk, SALE.name, domain, [*_DOCUMENT, "total_amount", "untaxed_amount"]):
-            one = _Sum(revenue=Decimal(row["total_amount"] or 0), net=Decimal(row["untaxed_amount"] or 0))
-            _mark(one, row["id"], row["sale_date"])
-            key, one.name = _key(query.group_by, row, firsts)
-            _into(found, (key, row["currency."]["code"]), one)
+    fields = [*_LINE, "product.cost_price"] if query.measure == "margin" else _LINE
+    async for line in pages(desk, "sale.line", await _domain(desk, base, query, period), fields):
+        _add_line(found, query, line, base, firsts, own=base.company.currency)
     return found
 
 
@@ -160,14 +142,17 @@ def _add_line(
     found: _Sums, query: SalesQuery, line: dict[str, Any], base: Base, firsts: dict[date, date], *, own: str
 ) -> None:
     document, product = line["sale."], line["product."]
-    net = Decimal(line["amount"] or 0)
-    rate = sum((Decimal(tax["rate"]) for tax in line["taxes."] if tax["type"] == "percentage"), ZERO)
+    left = left_of(line, base)
+    if not left:
+        return
     currency = document["currency."]["code"]
+    net = Money(Decimal(line["amount"] or 0) * left, currency).amount
+    rate = sum((Decimal(tax["rate"]) for tax in line["taxes."] if tax["type"] == "percentage"), ZERO)
     one = _Sum(revenue=net + Money(net * rate, currency).amount, net=net)
     _mark(one, document["id"], document["sale_date"])
     if product:
         unit = base.units[product["default_uom"]]
-        one.quantity = line["quantity"] * relative(base.units[line["unit"]].factor, unit.factor)
+        one.quantity = line["quantity"] * left * relative(base.units[line["unit"]].factor, unit.factor)
         one.units = {unit.name}
         cost = product.get("cost_price")
         if query.measure == "margin" and cost and currency == own:
@@ -176,6 +161,13 @@ def _add_line(
             one.without, one.net_without = 1, net
     key, one.name = _key(query.group_by, document, firsts, product)
     _into(found, (key, currency), one)
+
+
+def left_of(line: dict[str, Any], base: Base) -> Decimal:
+    """The share of a line that was not given up."""
+    given_up = sum((move["quantity"] * base.units[move["unit"]].factor for move in line["moves_ignored."]), ZERO)
+    whole = line["quantity"] * base.units[line["unit"]].factor if line["unit"] else ZERO
+    return max(1 - given_up / whole, ZERO) if whole and given_up else Decimal(1)
 
 
 def _mark(one: _Sum, row: int, day: date) -> None:
@@ -222,21 +214,20 @@ def _key(
             return first, first
 
 
-async def _domain(desk: Desk, base: Base, query: SalesQuery, period: Period, *, prefix: str) -> list[Any]:
+async def _domain(desk: Desk, base: Base, query: SalesQuery, period: Period) -> list[Any]:
     found: list[Any] = [
-        [f"{prefix}state", "in", SOLD],
-        [f"{prefix}sale_date", ">=", period.start],
-        [f"{prefix}sale_date", "<=", period.end],
+        ["sale.state", "in", SOLD],
+        ["sale.sale_date", ">=", period.start],
+        ["sale.sale_date", "<=", period.end],
+        ["type", "=", "line"],
     ]
     if query.customer_id:
-        found.append([f"{prefix}party.code", "ilike", escaped(query.customer_id.strip())])
+        found.append(["sale.party.code", "ilike", escaped(query.customer_id.strip())])
     if query.warehouse:
-        found.append([f"{prefix}warehouse", "=", base.place(query.warehouse).id])
+        found.append(["sale.warehouse", "=", base.place(query.warehouse).id])
     if query.order:
-        row, _, _ = await orders.find_row(desk, query.order, "sale")
-        found.append([f"{prefix}id", "=", row["id"]])
-    if prefix:
-        found.append(["type", "=", "line"])
+        row, _, _ = await orders.find_row(desk, query.order, "sale", light=True)
+        found.append(["sale.id", "=", row["id"]])
     if query.sku:
         row = (await products.rows_of(desk, [query.sku]))[query.sku]
         found.append(["product", "=", row["id"]])

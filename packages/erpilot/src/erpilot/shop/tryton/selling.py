@@ -19,15 +19,17 @@ from ..rules import check_sold, price_concerns, valid_until
 from ..verbs.outcome import FieldChange, Verb, Write, Written
 from ..verbs.reading import LineWanted
 from ..verbs.selling import OrderDraft, QuotationDraft
-from . import accounts, keys, orders, parties, prices, products
+from . import accounts, keys, orders, prices, products
 from .access import explained
 from .codec import number
 from .desk import Desk
 from .keys import Mark, mark
 from .order_rows import BY_HAND, SALE, order_of, units_in
 from .pressing import press
+from .prices import Known
 
 MODEL = SALE.name
+MOST_PRICE = Decimal(1_000_000_000)
 RIGHTS = ((MODEL, "create"), (MODEL, "write"))
 
 
@@ -40,9 +42,9 @@ async def create_quotation(desk: Desk, draft: QuotationDraft, write: Write) -> W
         repeated = row is not None and row["state"] != "draft"
         if row is None:
             last_day = valid_until(desk.today, draft.valid_days)
-            quote = await priced(desk, draft.lines, draft.customer_id, draft.discount, write)
+            quote, known = await priced(desk, draft.lines, draft.customer_id, draft.discount, write)
             values = {"quotation_validity": last_day - desk.today, "comment": draft.note or ""}
-            row = await _draft(desk, quote, values, made)
+            row = await _draft(desk, quote, known, values, made)
         if row["state"] == "draft":
             await _quote(desk, row["id"], write)
         return await answered(desk, "create_quotation", write, row["id"], repeated=repeated)
@@ -62,10 +64,10 @@ async def create_order(desk: Desk, draft: OrderDraft, write: Write) -> Written:
             if draft.promised and draft.promised < desk.today:
                 raise Invalid(f"The day {draft.promised} is past.")
             place = base.place(draft.warehouse) if draft.warehouse else base.places[0]
-            quote = await priced(desk, draft.lines, draft.customer_id, draft.discount, write)
-            await desk.settle(await credit_concerns(desk, draft.customer_id, quote), write)
+            quote, known = await priced(desk, draft.lines, draft.customer_id, draft.discount, write)
+            await desk.settle(await credit_concerns(desk, known, quote), write)
             values = {"shipping_date": draft.promised, "warehouse": place.id, "comment": draft.note or ""}
-            row = await _draft(desk, quote, values, made)
+            row = await _draft(desk, quote, known, values, made)
         if row["state"] == "draft":
             await _quote(desk, row["id"], write)
         if row["state"] in ("draft", "quotation"):
@@ -73,27 +75,33 @@ async def create_order(desk: Desk, draft: OrderDraft, write: Write) -> Written:
         return await answered(desk, "create_order", write, row["id"], repeated=repeated)
 
 
-async def priced(desk: Desk, lines: Sequence[LineWanted], customer_id: str, discount: Decimal, write: Write) -> Quote:
+async def priced(
+    desk: Desk, lines: Sequence[LineWanted], customer_id: str, discount: Decimal, write: Write
+) -> tuple[Quote, Known]:
     """Prices for a customer that may be sold at: known goods, possible quantities and discounts, within the limits or
     accepted.
     """
     if not lines:
         raise Invalid("A document needs at least one line.")
     for off in (discount, *(line.discount for line in lines if line.discount is not None)):
-        if not off.is_finite() or not 0 <= off < HUNDRED:
+        if not off.is_finite() or not 0 <= off < HUNDRED or off != round(off, 2):
             raise Invalid(f"A discount of {off} % cannot be.")
-    rows, base = await products.rows_of(desk, [line.sku for line in lines]), await desk.base()
+    for price in (line.unit_price for line in lines if line.unit_price is not None):
+        if not price.is_finite() or not 0 <= price <= MOST_PRICE:
+            raise Invalid(f"A price of {price} cannot be meant.")
+    known = await prices.known_of(desk, [line.sku for line in lines], customer_id)
+    base = await desk.base()
     for line in lines:
-        products.product_of(rows[line.sku], base).quantity(line.quantity.value, line.quantity.unit)
-    quote = await prices.quote(desk, lines, customer_id, None, None, discount)
+        products.product_of(known.rows[line.sku], base).quantity(line.quantity.value, line.quantity.unit)
+    quote = await prices.quote(desk, lines, customer_id, None, None, discount, known=known)
     check_sold(quote)
     await desk.settle(price_concerns(quote, base.company), write)
-    return quote
+    return quote, known
 
 
-async def credit_concerns(desk: Desk, customer_id: str, quote: Quote) -> list[Concern]:
-    """The limit and overdue debt, for who may see them; the server's own check holds for the others."""
-    account = await accounts.known(desk, customer_id)
+async def credit_concerns(desk: Desk, known: Known, quote: Quote) -> list[Concern]:
+    """The limit, for who may see it; the server's own check holds for the others."""
+    account = await accounts.known(desk, known.party)
     return [] if account is None else credit(account, quote.totals.total)
 
 
@@ -115,16 +123,13 @@ async def found(desk: Desk, made: Mark) -> dict[str, Any] | None:
     return rows[0]
 
 
-async def _draft(desk: Desk, quote: Quote, values: dict[str, Any], made: Mark) -> dict[str, Any]:
+async def _draft(desk: Desk, quote: Quote, known: Known, values: dict[str, Any], made: Mark) -> dict[str, Any]:
     """A new draft that carries the key. Raises ``UnknownOutcome`` when nobody can tell whether it was made."""
-    assert quote.customer is not None
-    base = await desk.base()
-    party = await parties.row_of(desk, quote.customer.id, "customer")
-    rows = await products.rows_of(desk, [line.product.sku for line in quote.lines])
+    base, party, rows = await desk.base(), known.party, known.rows
     record = await _defaults(desk, party["id"])
     if party.get("customer_tax_rule"):
         raise Refused(
-            f"{quote.customer.name} has a tax rule in Tryton, which Erpilot does not apply.", hint="Quote it in Tryton."
+            f"{party['name']} has a tax rule in Tryton, which Erpilot does not apply.", hint="Quote it in Tryton."
         )
     record.setdefault("warehouse", base.places[0].id if base.places else None)
     record |= {name: value for name, value in values.items() if value not in (None, "")}

@@ -20,7 +20,7 @@ from ..verbs.reporting import StockKind, StockReport, StockRow, Suggestion, Sugg
 from . import parties, products, purchases, stock
 from .desk import Base, Desk, Place, relative, together
 from .products import GOODS
-from .sales_reports import PAGE, pages
+from .sales_reports import PAGE, left_of, pages
 from .states import SOLD
 
 DAYS: Final[dict[StockKind, int]] = {"low": 14, "slow": 90, "value": 0, "negative": 0}
@@ -142,7 +142,8 @@ async def _used(desk: Desk, base: Base, found: dict[tuple[int, int], _Level], si
         ["product", "!=", None],
         ["sale.sale_date", "<=", desk.today],
     ]
-    fields = ["product", "quantity", "unit", "sale.sale_date", "sale.warehouse"]
+    fields = ["product", "quantity", "unit", "moves_ignored.quantity", "moves_ignored.unit"]
+    fields += ["sale.sale_date", "sale.warehouse"]
     async for line in pages(desk, "sale.line", domain, fields):
         level = found.get((line["product"], line["sale."]["warehouse"]))
         if level is None:
@@ -151,7 +152,9 @@ async def _used(desk: Desk, base: Base, found: dict[tuple[int, int], _Level], si
         level.last_sale = max(filter(None, (level.last_sale, day)), default=None)
         if day >= since:
             unit = base.units[level.row["default_uom"]]
-            level.used += line["quantity"] * relative(base.units[line["unit"]].factor, unit.factor)
+            level.used += (
+                line["quantity"] * left_of(line, base) * relative(base.units[line["unit"]].factor, unit.factor)
+            )
 
 
 async def _arrived(desk: Desk, base: Base, found: dict[tuple[int, int], _Level]) -> None:
