@@ -47,8 +47,9 @@ def sql(uri: str, *statements: str, database: str = "postgres") -> int:
     command = [str(environment.python()), "-c", _SQL, f"{uri}/{database}", *statements]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        last = (done.stderr.strip() or "no message").splitlines()[-1]
-        raise SetUpFailed(f"PostgreSQL at {uri.rpartition('@')[2]} refuses: {last}")
+        lines = (done.stderr.strip() or "no message").splitlines()
+        said = next((line for line in lines if line.startswith("psycopg")), lines[-1]).rpartition("Error: ")[2]
+        raise SetUpFailed(f"PostgreSQL at {uri.rpartition('@')[2]} refuses: {said}")
     return int(done.stdout)
 
 
