@@ -10,7 +10,7 @@ BIN := $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 QUESTION := 订单 123 里买了什么？现在还有货吗？报个价
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast lint format bench web screenshots protocol lock lock-tryton lock-peers clean
+.PHONY: help setup demo test conformance test-fast lint format bench web screenshots protocol lock lock-tryton lock-peers clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -32,6 +32,10 @@ demo: setup ## ask the example question of the built-in shop, offline
 test: setup ## all tests: unit, integration, acceptance
 	@$(BIN)/python -m tests.support.tryton prepare
 	@$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile
+
+conformance: setup ## every case that an ERP behind the shop has to keep to, on every ERP (many minutes)
+	@$(BIN)/python -m tests.support.tryton prepare
+	@$(BIN)/python -m pytest tests/integration/erp_conformance --all-cases -n logical --maxprocesses 4 --dist loadfile
 
 test-fast: setup ## the unit tests: no services, under a minute
 	@$(BIN)/python -m pytest tests/unit

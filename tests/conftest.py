@@ -13,6 +13,11 @@ from agent_core.requests import RequestBuilder
 from tests.support.prefix import Watch
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--all-cases``: also what takes minutes (see ``make conformance``)."""
+    parser.addoption("--all-cases", action="store_true", help="every case of the conformance suite on every ERP")
+
+
 @pytest.fixture(autouse=True)
 def _nobody_in_particular(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No model in the environment, a home of its own; what a test needs of these it sets itself."""

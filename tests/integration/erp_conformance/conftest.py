@@ -12,6 +12,19 @@ from erpilot.shop.embedded.shop import EmbeddedShop
 from tests.support.erp_embedded import opened
 from tests.support.erp_world import REFUSED, OpenWorld, World
 
+RARELY = ("buying", "delivering", "hostile", "reports", "returning", "stock_figures", "under_fire", "warehouse")
+"""What runs on a remote server only with ``--all-cases``: it takes many documents, and minutes."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves the slow cases of remote servers out, unless all are wanted; pytest says how many."""
+    if config.getoption("--all-cases"):
+        return
+    slow = [item for item in items if "[tryton" in item.name and item.path.stem.removeprefix("test_") in RARELY]
+    slow = [item for item in slow if item.path.parent == Path(__file__).parent]
+    items[:] = [item for item in items if item not in slow]
+    config.hook.pytest_deselected(items=slow)
+
 
 @pytest.fixture(scope="session")
 def embedded_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenWorld]:
