@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -149,10 +150,10 @@ async def test_j4_what_people_cannot_see_becomes_a_mark_with_its_code_point(
         page = seen.page
         # A server takes no control characters as a message; models and data may hold them.
         await _everywhere(seen, text.replace(UNSEEN["controls"], ""))
-        assert await _unseen(page) == []
+        await _all_seen(page)
         await page.get_by_role("button", name="回到对话").click()
         await page.locator(".answer").wait_for()
-        assert await _unseen(page) == []
+        await _all_seen(page)
         said = await page.locator(".answer .markdown").inner_text()
         for kind, characters in UNSEEN.items():
             for character in filter(_hides, characters.replace("\0", "")):
@@ -179,6 +180,17 @@ async def test_j4_joiners_stay_where_emoji_and_scripts_need_them(
 
 def _hides(character: str) -> bool:
     return unicodedata.category(character) in ("Cf", "Cc", "Cn", "Mn") or character in "\u3164\u115f"
+
+
+async def _all_seen(page: Page) -> None:
+    """Waits until the page hides nothing: what has just arrived is marked when it is drawn."""
+    hidden = await _unseen(page)
+    for _ in range(50):
+        if not hidden:
+            return
+        await asyncio.sleep(0.2)
+        hidden = await _unseen(page)
+    raise AssertionError(hidden)
 
 
 async def _unseen(page: Page) -> list[str]:
