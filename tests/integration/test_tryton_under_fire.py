@@ -1,6 +1,6 @@
 """Writes on Tryton when answers are lost, come late, or the server dies: one effect, or it is said not to be known.
 
-For each verb that writes, each request that it makes is lost before and after it had its effect, and answered too late.
+For each verb that writes, requests that it makes are lost before or after they had their effect, or answered too late.
 Whatever comes of that: it is no false "done", ``find_by_key`` agrees with what the server holds, and the same request
 with the same key ends in exactly one effect.
 """
@@ -125,25 +125,26 @@ async def counting(scene: Scene) -> Prepared:
     return lambda write: scene.shop.adjust_stock([change], reason="fire", write=write), effects, None
 
 
-STEPS: list[tuple[Callable[[Scene], Awaitable[Prepared]], str]] = [
-    (quoting, "sale.sale.create"),
-    (quoting, "sale.sale.quote"),
-    (confirming, "sale.sale.write"),
-    (confirming, "sale.sale.confirm"),
-    (cancelling, "sale.sale.write"),
-    (cancelling, "stock.shipment.out.cancel"),
-    (cancelling, "sale.handle.shipment.exception.execute"),
-    (delivering, "stock.shipment.out.write"),
-    (delivering, "stock.shipment.out.pick"),
-    (delivering, "stock.shipment.out.do"),
-    (counting, "stock.inventory.create"),
-    (counting, "ir.note.create"),
-    (counting, "stock.inventory.confirm"),
+STEPS: list[tuple[Callable[[Scene], Awaitable[Prepared]], str, Kind]] = [
+    (quoting, "sale.sale.create", "before"),
+    (quoting, "sale.sale.create", "after"),
+    (quoting, "sale.sale.quote", "after"),
+    (confirming, "sale.sale.write", "after"),
+    (confirming, "sale.sale.confirm", "before"),
+    (confirming, "sale.sale.confirm", "after"),
+    (cancelling, "sale.handle.shipment.exception.execute", "before"),
+    (delivering, "stock.shipment.out.pick", "after"),
+    (delivering, "stock.shipment.out.do", "after"),
+    (counting, "ir.note.create", "after"),
+    (counting, "stock.inventory.confirm", "before"),
+    (counting, "stock.inventory.confirm", "after"),
 ]
+"""The requests of each write at which something is at stake; the conformance suite loses whole writes."""
 
 
-@pytest.mark.parametrize("kind", ["before", "after"])
-@pytest.mark.parametrize(("prepare", "method"), STEPS, ids=[f"{each.__name__}-{name}" for each, name in STEPS])
+@pytest.mark.parametrize(
+    ("prepare", "method", "kind"), STEPS, ids=[f"{each.__name__}-{name}-{kind}" for each, name, kind in STEPS]
+)
 async def test_a_lost_request_or_answer_leaves_one_effect_or_a_doubt_that_a_repeat_settles(
     scene: Scene, prepare: Callable[[Scene], Awaitable[Prepared]], method: str, kind: Kind
 ) -> None:
@@ -192,7 +193,7 @@ async def test_an_answer_that_comes_too_late_is_a_doubt_that_a_repeat_settles(
 
 @pytest.mark.parametrize(
     ("prepare", "method"),
-    [(quoting, "sale.sale.create"), (confirming, "sale.sale.confirm"), (counting, "stock.inventory.confirm")],
+    [(quoting, "sale.sale.create"), (confirming, "sale.sale.confirm")],
 )
 async def test_a_server_that_dies_in_the_middle_of_a_write_leaves_one_effect_or_none(
     scene: Scene, tryton: TrytonServer, prepare: Callable[[Scene], Awaitable[Prepared]], method: str
