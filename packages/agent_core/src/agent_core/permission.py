@@ -45,7 +45,8 @@ def standing(
     asked = next((rule for rule in about if _asks(rule, target, tool_rules)), None)
     if asked is not None:
         return Verdict("ask", "rule", asked)
-    allowed = next((rule for rule in about if rule.effect == "allow" and _matches_target(rule, target)), None)
+    allowing = [rule for rule in about if rule.effect == "allow" and _matches_target(rule, target)]
+    allowed = next(iter(sorted(allowing, key=_names_targets, reverse=True)), None)  # in any order of the rules
     if tool_rules.egress and untrusted_read and not (allowed is not None and _names_targets(allowed)):
         return Verdict("ask", "egress")
     if tool_rules.tier == "READ":
