@@ -6,6 +6,7 @@ Invariant: a write is one transaction that also holds its entry; the person and 
 from __future__ import annotations
 
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from datetime import datetime
 
@@ -20,7 +21,7 @@ from .database import Database
 MOST_ROWS = 10_000_000
 
 
-class EmbeddedDesk:
+class EmbeddedDesk(ABC):
     """One person at the file."""
 
     company: Company
@@ -28,9 +29,9 @@ class EmbeddedDesk:
     _user: str
     _rights: frozenset[Right]
 
+    @abstractmethod
     def now(self) -> datetime:
         """The shop's time."""
-        raise NotImplementedError
 
     def _acting(self, *rights: Right) -> Acting:
         """Who acts now. Raises ``Denied`` unless one of the rights, if any are named, is held."""

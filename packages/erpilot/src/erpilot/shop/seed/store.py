@@ -11,7 +11,7 @@ from datetime import datetime, time, timedelta
 from decimal import Decimal
 
 from ..documents import Order
-from ..embedded.lines import line_sums
+from ..embedded.lines import line_sums, values_of
 from ..embedded.schema import stored
 from ..values import zone_of
 from .trade import Move, Trade
@@ -97,27 +97,11 @@ class Store:
         self._connection.executemany(
             f"INSERT INTO line VALUES ({', '.join('?' * 23)})",
             [
-                (
+                values_of(
                     row,
-                    line.line,
+                    line,
                     self._products[line.sku],
-                    line.name,
-                    line.specification,
-                    line.unit,
-                    str(line.factor),
-                    line.base_unit,
-                    stored(line.ordered),
-                    stored(line.delivered),
-                    stored(line.returned),
-                    stored(line.cancelled),
-                    stored(line.invoiced),
-                    str(line.unit_price),
-                    line.price_origin,
-                    str(line.discount),
-                    str(line.tax_rate),
-                    line.amount.minor,
-                    line.tax.minor,
-                    *line_sums(line, self._trade.by_sku[line.sku].product, tax_included=order.tax_included),
+                    line_sums(line, self._trade.by_sku[line.sku].product, tax_included=order.tax_included),
                 )
                 for line in order.lines
             ],
