@@ -6,17 +6,15 @@ Invariant: neither file holds a token; both are readable by their owner alone an
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
-import os
 import secrets
-import tempfile
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import get_args
 
+from agent_core.files import replace_file
 from erpilot.cli.home import prepare_home
 from erpilot.cli.problems import STORAGE, USAGE, Problem
 
@@ -135,16 +133,7 @@ def _text(value: str) -> str:
 
 
 def _replace(home: Path, name: str, content: bytes) -> None:
-    temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=home, prefix=name)  # mode 0600 by itself
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, home / name)
+        replace_file(home / name, content)
     except OSError as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
         raise Problem(STORAGE, "home_unusable", home=home, why=error.strerror or error) from None

@@ -11,13 +11,13 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
+from ..files import replace_file
 from ..sizes import CONSERVATIVE
 
 NAMES = ("wide", "latin", "message", "tools")
@@ -142,16 +142,7 @@ class Calibrations:
             return
         content = msgspec.json.format(msgspec.json.encode(dict(sorted(self._known.items()))))
         with contextlib.suppress(OSError):
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=self.path.name)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(content)
-                os.replace(temporary, self.path)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary)
-                raise
+            replace_file(self.path, content)
             self._told = now
 
     def _load(self) -> None:

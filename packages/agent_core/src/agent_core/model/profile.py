@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +15,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from ..errors import ModelError
+from ..files import replace_file
 
 _MOST_DROPPED = 16
 _KEPT = frozenset({"model", "messages", "tools", "stream", "role", "content", "tool_calls", "tool_call_id"})
@@ -139,13 +139,4 @@ class ProfileStore:
         """Keeps a profile; the file is replaced in one step."""
         profiles = {**self.all(), origin: profile}
         content = msgspec.json.format(msgspec.json.encode(dict(sorted(profiles.items()))))
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=self.path.name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.replace(temporary, self.path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
+        replace_file(self.path, content)

@@ -7,7 +7,6 @@ one, it is told again.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import Refused
+from ..files import replace_file
 from .check import Difference
 
 
@@ -47,15 +47,7 @@ def accept(path: str | os.PathLike[str], differences: Iterable[Difference], *, b
         key = (one.session_id, one.seq, one.digest)
         known.setdefault(key, Acceptance(*key, recorded=one.recorded, now=one.now, by=by, reason=reason))
     data = msgspec.json.format(msgspec.json.encode([known[key] for key in sorted(known)])) + b"\n"
-    folder = Path(path).parent
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=Path(path).name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    replace_file(path, data)
 
 
 def not_accepted(differences: Iterable[Difference], accepted: Iterable[Acceptance]) -> list[Difference]:

@@ -108,12 +108,6 @@ def _tell(desk: Desk, lines: Lines, plan: Sequence[Compensation]) -> None:
 
 
 async def _wants_undo(desk: Desk, count: int) -> bool:
-    from .prompt import forget_typed, prompt_line
+    from .prompt import says_yes
 
-    forget_typed()
-    desk.terminal.note(desk.texts("undo_question", count=count), "wait")
-    try:
-        answer = await prompt_line("? ")
-    except (EOFError, KeyboardInterrupt):
-        return False
-    return answer.strip().lower() in ("y", "yes", "是", "好")
+    return await says_yes(desk.terminal, desk.texts("undo_question", count=count))

@@ -6,10 +6,7 @@ refused with its name, never ignored.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import tempfile
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -18,6 +15,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
+from agent_core.files import replace_file
 from erpilot.shop.connection import EMBEDDED, Connection, read_connection
 
 from .home import CONFIG_NAME, prepare_home
@@ -94,18 +92,9 @@ def write_settings(home: Path, settings: Settings) -> Path:
     if table := settings.shop.table():  # the last, since everything behind a table belongs to it
         lines += ["", "[shop]"]
         lines += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in table.items()]
-    temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=home, prefix=CONFIG_NAME)  # mode 0600 by itself
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write("\n".join(lines) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        replace_file(path, ("\n".join(lines) + "\n").encode())
     except OSError as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
         raise Problem(6, "home_unusable", home=home, why=error.strerror or error) from None
     return path
 

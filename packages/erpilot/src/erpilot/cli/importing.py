@@ -114,15 +114,9 @@ def _mapping(written: list[str]) -> dict[str, str]:
 
 
 async def _agreed(desk: Desk, plan: Plan) -> bool:
-    from .prompt import forget_typed, prompt_line
+    from .prompt import says_yes
 
-    forget_typed()
-    desk.terminal.note(desk.texts("import_question", new=plan.new, changed=plan.changed), "wait")
-    try:
-        answer = await prompt_line("? ")
-    except (EOFError, KeyboardInterrupt):
-        answer = ""
-    if answer.strip().lower() in ("y", "yes", "是", "好"):
+    if await says_yes(desk.terminal, desk.texts("import_question", new=plan.new, changed=plan.changed)):
         return True
     desk.terminal.note(desk.texts("left_as_it_was"))
     return False

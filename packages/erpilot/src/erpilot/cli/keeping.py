@@ -105,15 +105,9 @@ async def _agreed(desk: Desk, question: str, **values: object) -> bool:
     """Asks for a clear yes; without a terminal there is nobody to ask."""
     if not can_ask():
         raise Problem(USAGE, "needs_yes")
-    from .prompt import forget_typed, prompt_line
+    from .prompt import says_yes
 
-    forget_typed()
-    desk.terminal.note(desk.texts(question, **values), "wait")
-    try:
-        answer = await prompt_line("? ")
-    except (EOFError, KeyboardInterrupt):
-        answer = ""
-    if answer.strip().lower() in ("y", "yes", "是", "好"):
+    if await says_yes(desk.terminal, desk.texts(question, **values)):
         return True
     desk.terminal.note(desk.texts("left_as_it_was"))
     return False

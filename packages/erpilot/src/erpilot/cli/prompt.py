@@ -17,6 +17,8 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 if TYPE_CHECKING:
     from prompt_toolkit.output import Output
 
+    from .terminal import Terminal
+
 _history = InMemoryHistory()
 
 
@@ -27,6 +29,17 @@ async def prompt_line(
     settings: dict[str, Any] = {"history": _history if remember else InMemoryHistory(), "output": _output()}
     session: PromptSession[str] = PromptSession(message, is_password=secret, multiline=multiline, **settings)
     return await session.prompt_async(default=default)
+
+
+async def says_yes(terminal: Terminal, question: str) -> bool:
+    """Whether a question is answered with a clear yes; going away from it is none."""
+    forget_typed()
+    terminal.note(question, "wait")
+    try:
+        answer = await prompt_line("? ")
+    except (EOFError, KeyboardInterrupt):
+        return False
+    return answer.strip().lower() in ("y", "yes", "是", "好")
 
 
 def forget_typed() -> None:

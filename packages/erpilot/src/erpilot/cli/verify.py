@@ -170,14 +170,9 @@ def excerpts(one: str, other: str, *, full: bool = False) -> tuple[str, str]:
 async def _is_accepted(desk: Desk) -> bool:
     if not can_ask():
         return False
-    from .prompt import forget_typed, prompt_line
+    from .prompt import says_yes
 
-    forget_typed()
-    desk.terminal.note(desk.texts("accept_question"), "wait")
-    try:
-        return (await prompt_line("? ")).strip().lower() in ("y", "yes", "是", "好")
-    except (EOFError, KeyboardInterrupt):
-        return False
+    return await says_yes(desk.terminal, desk.texts("accept_question"))
 
 
 def read_head(written: str) -> Head:
