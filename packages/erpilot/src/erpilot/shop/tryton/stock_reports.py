@@ -10,13 +10,14 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 from typing import Any, Final
 
 from ..errors import Invalid
+from ..supplying import Needed, Offer, check_days, page_of, suggestion
 from ..values import ZERO, Money, totals, zero
 from ..verbs.buying import SupplierOffer
-from ..verbs.reporting import StockKind, StockReport, StockRow, Suggestion, Suggestions
+from ..verbs.reporting import StockKind, StockReport, StockRow, Suggestions
 from . import parties, products, purchases, stock
 from .desk import Base, Desk, Place, relative, together
 from .products import GOODS
@@ -25,7 +26,6 @@ from .states import SOLD
 
 DAYS: Final[dict[StockKind, int]] = {"low": 14, "slow": 90, "value": 0, "negative": 0}
 USE_DAYS: Final = 30
-NO_OFFER_DAYS: Final = 7
 
 
 @dataclass
@@ -208,8 +208,7 @@ async def suggest(
 ) -> Suggestions:
     """See ``Reporting.suggest_purchases``."""
     await desk.require("buy", "see_cost")
-    if not 1 <= cover_days <= 365 or not 1 <= history_days <= 730:
-        raise Invalid("Suggestions need 1 to 365 days to cover and 1 to 730 days of history.")
+    check_days(cover_days, history_days)
     base = await desk.base()
     places = (base.place(warehouse),) if warehouse and warehouse.strip() else base.places
     if supplier_id:
@@ -224,7 +223,7 @@ async def suggest(
     together_: dict[int, list[_Level]] = defaultdict(list)
     for level in levels:
         together_[level.row["id"]].append(level)
-    rows, no_history = [], 0
+    rows = []
     for row_id, parts in together_.items():
         row = parts[0].row
         if not (row["active"] and row["salable"]) or (wanted is not None and row_id not in wanted):
@@ -232,64 +231,39 @@ async def suggest(
         known = best.get(row["code"] or "")
         if supplier_id and known is None:
             continue
-        no_history += not any(part.used for part in parts)
-        made = _suggestion(base, row, parts, known, cover_days, history_days)
-        if made.wanted > 0 or wanted is not None:
-            rows.append(made)
-    rows.sort(key=lambda each: (_lasts(each), each.sku))
-    return Suggestions(
-        cover_days,
-        history_days,
-        tuple(rows[offset : offset + limit]),
-        len(rows),
-        totals(row.amount for row in rows if row.amount is not None),
-        no_history,
+        offer = None if known is None else _offer(base, row, known)
+        rows.append(suggestion(_needed(row, parts), offer, cover_days, history_days))
+    return page_of(
+        rows,
+        whole=wanted is not None,
+        cover_days=cover_days,
+        history_days=history_days,
+        limit=limit,
+        offset=offset,
     )
 
 
-def _suggestion(
-    base: Base,
-    row: dict[str, Any],
-    parts: Sequence[_Level],
-    offer: SupplierOffer | None,
-    cover_days: int,
-    history_days: int,
-) -> Suggestion:
-    sold = sum((part.used for part in parts), ZERO)
-    daily = sold / history_days
-    lead = offer.lead_days if offer else NO_OFFER_DAYS
-    available = sum((part.on_hand - part.reserved for part in parts), ZERO)
-    incoming = sum((part.asked_for for part in parts), ZERO)
-    waiting = sum((part.owed - part.reserved for part in parts), ZERO)
-    wanted = daily * (lead + cover_days) + waiting - available - incoming
+def _needed(row: dict[str, Any], parts: Sequence[_Level]) -> Needed:
+    return Needed(
+        row["code"] or "",
+        " ".join(filter(None, (row["name"], row["description"]))),
+        parts[0].unit,
+        available=sum((part.on_hand - part.reserved for part in parts), ZERO),
+        incoming=sum((part.asked_for for part in parts), ZERO),
+        waiting=sum((part.owed - part.reserved for part in parts), ZERO),
+        sold=sum((part.used for part in parts), ZERO),
+    )
+
+
+def _offer(base: Base, row: dict[str, Any], known: SupplierOffer) -> Offer:
     units = {unit.name: unit.factor for unit in base.units_of(row["default_uom"])}
-    factor = units[offer.unit] if offer else Decimal(1)
-    pack, minimum = (max(offer.pack, Decimal(1)), offer.min_qty) if offer else (Decimal(1), ZERO)
-    amount = ZERO
-    if wanted > 0:
-        amount = (max(wanted / factor, minimum) / pack).to_integral_value(ROUND_CEILING) * pack
-    return Suggestion(
-        sku=row["code"] or "",
-        name=" ".join(filter(None, (row["name"], row["description"]))),
-        unit=parts[0].unit,
-        available=available,
-        incoming=incoming,
-        waiting=waiting,
-        sold=sold,
-        daily_use=round(daily, 2),
-        lead_days=lead,
-        wanted=round(wanted, 2),
-        supplier_id=offer.supplier_id if offer else None,
-        supplier=offer.supplier if offer else None,
-        purchase_unit=offer.unit if offer else parts[0].unit,
-        quantity=amount,
-        price=offer.price if offer else None,
-        amount=Money(offer.price.amount * amount, offer.price.currency) if offer else None,
-        history=sold > 0,
+    return Offer(
+        known.supplier_id,
+        known.supplier,
+        known.unit,
+        units[known.unit],
+        known.price,
+        known.min_qty,
+        max(known.pack, Decimal(1)),
+        known.lead_days,
     )
-
-
-def _lasts(row: Suggestion) -> Decimal:
-    """Days that what is there and comes will do."""
-    left = row.available + row.incoming - row.waiting
-    return left / row.daily_use if row.daily_use else Decimal(0 if left < 0 else 10_000)
