@@ -9,8 +9,9 @@ import { IconButton } from "../parts/Button";
 import { Plain } from "../parts/Plain";
 import type { Recorded } from "../protocol";
 import { SessionContext } from "../state/context";
+import { useOpened } from "../state/hooks";
 import { go } from "../state/route";
-import { type OpenSession, openSession, type Source } from "../state/session";
+import type { OpenSession, Source } from "../state/session";
 import { oneLine } from "../text/format";
 import { useWords } from "../text/words";
 import { Conversation } from "./Conversation";
@@ -25,12 +26,7 @@ interface Props {
 }
 
 export default function Replay(props: Props) {
-  const [session, setSession] = useState<OpenSession | null>(null);
-  useEffect(() => {
-    const opened = openSession(props.id);
-    setSession(opened);
-    return opened.close;
-  }, [props.id]);
+  const session = useOpened(props.id);
   return session ? <Player {...props} session={session} /> : <main className="pane" id="main" tabIndex={-1} />;
 }
 

@@ -8,12 +8,12 @@ import { Button, IconButton } from "../parts/Button";
 import { Plain } from "../parts/Plain";
 import { Sheet } from "../parts/Sheet";
 import { MeContext, SessionContext } from "../state/context";
-import { useAction, useMedia } from "../state/hooks";
+import { useAction, useMedia, useOpened } from "../state/hooks";
 import { tellNews } from "../state/news";
 import { outbox, post } from "../state/outbox";
 import { keep, recall } from "../state/prefs";
 import { go } from "../state/route";
-import { type OpenSession, openSession } from "../state/session";
+import type { OpenSession } from "../state/session";
 import { useStore } from "../state/store";
 import { count, moneys, oneLine, tokensOf } from "../text/format";
 import { useWords } from "../text/words";
@@ -32,12 +32,7 @@ interface Props {
 }
 
 export function SessionScreen(props: Props) {
-  const [session, setSession] = useState<OpenSession | null>(null);
-  useEffect(() => {
-    const opened = openSession(props.id);
-    setSession(opened);
-    return opened.close;
-  }, [props.id]);
+  const session = useOpened(props.id);
   return session ? <Opened {...props} session={session} /> : <main className="pane" id="main" tabIndex={-1} />;
 }
 

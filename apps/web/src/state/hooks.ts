@@ -4,6 +4,7 @@ import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "
 import { Trouble } from "../net/http";
 import { type Say, useWords } from "../text/words";
 import { news } from "./news";
+import { type OpenSession, openSession } from "./session";
 import { useStore } from "./store";
 
 export interface Loaded<T> {
@@ -119,4 +120,15 @@ export function useAction(): { busy: boolean; failure: string | null; run(action
         });
     },
   };
+}
+
+/** A session that is followed while the component is there; null before the first look at it. */
+export function useOpened(id: string): OpenSession | null {
+  const [session, setSession] = useState<OpenSession | null>(null);
+  useEffect(() => {
+    const opened = openSession(id);
+    setSession(opened);
+    return opened.close;
+  }, [id]);
+  return session;
 }
