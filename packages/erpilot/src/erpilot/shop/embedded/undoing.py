@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from functools import partial
@@ -38,7 +38,20 @@ from .acting import Acting
 from .effects import Made, changes_of
 from .schema import stored
 
-Undo = Callable[[sqlite3.Connection, Acting, str, Sequence[FieldChange], str, Write], tuple[FieldChange, ...]]
+
+@dataclass(frozen=True, slots=True)
+class _Back:
+    """What is taken back: the changes of one write to ``number``; by whom, why, and within which write."""
+
+    connection: sqlite3.Connection
+    acting: Acting
+    number: str
+    changes: Sequence[FieldChange]
+    reason: str
+    write: Write
+
+
+Undo = Callable[[_Back], tuple[FieldChange, ...]]
 
 RIGHTS: dict[Verb, tuple[Right, ...]] = {
     "create_quotation": ("sell",),
@@ -90,117 +103,77 @@ def undo(connection: sqlite3.Connection, acting: Acting, key: str, reason: str, 
     ).fetchone()
     if later:
         raise Conflict(f"{number} has changed since ({later[0]}); nothing was changed.", hint="Look at it again.")
-    changes = how(connection, acting, number, changes_of(connection, effect), reason, write)
+    changes = how(_Back(connection, acting, number, changes_of(connection, effect), reason, write))
     is_document = verb in ("update_draft", "create_quotation", "create_order", "confirm_quotation", "create_purchase")
     return Made(number, changes, is_document=is_document, reason=reason.strip() or None, undoes=key)
 
 
-def _cancel(
-    connection: sqlite3.Connection,
-    acting: Acting,
-    number: str,
-    changes: Sequence[FieldChange],
-    reason: str,
-    write: Write,
-) -> tuple[FieldChange, ...]:
-    del changes
-    order = orders.by_number(connection, number)
-    based_on = replace(write, version=order.head.version)
-    done = ordering.cancel(connection, acting, number, reason.strip() or "undone", False, based_on)
+def _cancel(back: _Back) -> tuple[FieldChange, ...]:
+    order = orders.by_number(back.connection, back.number)
+    based_on = replace(back.write, version=order.head.version)
+    done = ordering.cancel(back.connection, back.acting, back.number, back.reason.strip() or "undone", False, based_on)
     if order.head.kind == "sale" and order.source:
-        source = orders.by_number(connection, order.source)
+        source = orders.by_number(back.connection, order.source)
         if source.head.kind == "quotation" and source.head.state == "done":
-            document_rows.refresh(connection, orders.row_of(connection, order.source), "quoted")
+            document_rows.refresh(back.connection, orders.row_of(back.connection, order.source), "quoted")
             return (*done.changes, FieldChange(order.source, "state", "done", "quoted"))
     return done.changes
 
 
-def _draft_back(
-    connection: sqlite3.Connection,
-    acting: Acting,
-    number: str,
-    changes: Sequence[FieldChange],
-    reason: str,
-    write: Write,
-) -> tuple[FieldChange, ...]:
+def _draft_back(back: _Back) -> tuple[FieldChange, ...]:
     """The change is the last one of the draft that was not undone, or ``undo`` had refused."""
-    del acting, reason, write
-    (key,) = connection.execute(
+    (key,) = back.connection.execute(
         "SELECT key FROM effect WHERE number = ? AND verb = 'update_draft' "
         "AND key NOT IN (SELECT undoes FROM effect WHERE undoes IS NOT NULL) ORDER BY id DESC LIMIT 1",
-        (number,),
+        (back.number,),
     ).fetchone()
-    return quoting.change_back(connection, number, changes, key)
+    return quoting.change_back(back.connection, back.number, back.changes, key)
 
 
-def _move_back(
-    connection: sqlite3.Connection,
-    acting: Acting,
-    number: str,
-    changes: Sequence[FieldChange],
-    reason: str,
-    write: Write,
-) -> tuple[FieldChange, ...]:
+def _move_back(back: _Back) -> tuple[FieldChange, ...]:
     """The opposite moves; what the stock has done since stays."""
-    del reason, write
     found = []
     steps = []
-    for change in changes:
+    for change in back.changes:
         assert isinstance(change.before, Quantity), "stock changes are quantities"
         assert isinstance(change.after, Quantity), "stock changes are quantities"
         sku, _, place = change.subject.partition("@")
         steps.append((change.before.value - change.after.value, sku, place, change.before.unit))
     # What comes in first, so that a transfer back is never short of what it brings itself.
     for difference, sku, place, unit in sorted(steps, reverse=True):
-        (row,) = products.rows_of(connection, [sku]).values()
-        before = ledger.on_hand(connection, row, place)
-        if difference < 0 and -stored(difference) > max(0, before - ledger.reserved(connection, row, place)):
+        (row,) = products.rows_of(back.connection, [sku]).values()
+        before = ledger.on_hand(back.connection, row, place)
+        if difference < 0 and -stored(difference) > max(0, before - ledger.reserved(back.connection, row, place)):
             raise Conflict(f"What came to {place} of {sku} is held or gone by now; nothing was changed.")
-        ledger.move(connection, acting, row, place, stored(difference), "undo", number)
-        ledger.allocate(connection, row, place)
+        ledger.move(back.connection, back.acting, row, place, stored(difference), "undo", back.number)
+        ledger.allocate(back.connection, row, place)
         was = Quantity(Decimal(before) / 1000, unit)
         found.append(FieldChange(f"{sku}@{place}", "on_hand", was, Quantity(was.value + difference, unit)))
     return tuple(found)
 
 
-def _prices_back(
-    connection: sqlite3.Connection,
-    acting: Acting,
-    number: str,
-    changes: Sequence[FieldChange],
-    reason: str,
-    write: Write,
-) -> tuple[FieldChange, ...]:
-    del number
-    back = []
-    for change in changes:
+def _prices_back(back: _Back) -> tuple[FieldChange, ...]:
+    again = []
+    for change in back.changes:
         sku, price_list, from_qty = change.subject.split("@")
-        start = max(date.fromisoformat(change.field.removeprefix("price from ")), acting.today)
+        start = max(date.fromisoformat(change.field.removeprefix("price from ")), back.acting.today)
         assert isinstance(change.after, Decimal), "a price is a number"
         if isinstance(change.before, Decimal):
-            back.append(PriceChange(sku, price_list, Decimal(from_qty), change.after, change.before, start))
+            again.append(PriceChange(sku, price_list, Decimal(from_qty), change.after, change.before, start))
             continue
-        (row,) = products.rows_of(connection, [sku]).values()
-        connection.execute(
+        (row,) = products.rows_of(back.connection, [sku]).values()
+        back.connection.execute(
             "DELETE FROM price WHERE product_id = ? AND list = ? AND from_qty = ? AND valid_from = ?",
             (row, price_list, stored(Decimal(from_qty)), start.isoformat()),
         )
-    if back:
-        price_changes.set_all(connection, acting, back, reason, write)
-    return tuple(FieldChange(each.subject, each.field, each.after, each.before) for each in changes)
+    if again:
+        price_changes.set_all(back.connection, back.acting, again, back.reason, back.write)
+    return tuple(FieldChange(each.subject, each.field, each.after, each.before) for each in back.changes)
 
 
-def _customer_away(
-    connection: sqlite3.Connection,
-    acting: Acting,
-    number: str,
-    changes: Sequence[FieldChange],
-    reason: str,
-    write: Write,
-) -> tuple[FieldChange, ...]:
-    del acting, reason, write
-    _remove_party(connection, number, "customer")
-    return tuple(FieldChange(each.subject, each.field, each.after, None) for each in changes)
+def _customer_away(back: _Back) -> tuple[FieldChange, ...]:
+    _remove_party(back.connection, back.number, "customer")
+    return tuple(FieldChange(each.subject, each.field, each.after, None) for each in back.changes)
 
 
 def _remove_party(connection: sqlite3.Connection, number: str, role: parties.Role) -> None:
@@ -214,27 +187,18 @@ def _remove_party(connection: sqlite3.Connection, number: str, role: parties.Rol
     connection.execute("DELETE FROM party WHERE id = ?", (number,))
 
 
-def _parties_back(
-    role: parties.Role,
-    connection: sqlite3.Connection,
-    acting: Acting,
-    number: str,
-    changes: Sequence[FieldChange],
-    reason: str,
-    write: Write,
-) -> tuple[FieldChange, ...]:
-    del number, reason, write
+def _parties_back(role: parties.Role, back: _Back) -> tuple[FieldChange, ...]:
     restored = []
-    for subject, fields in _by_subject(changes).items():
+    for subject, fields in _by_subject(back.changes).items():
         if "name" in fields and fields["name"].before is None:
-            _remove_party(connection, subject, role)
+            _remove_party(back.connection, subject, role)
             continue
-        now = parties.get(connection, subject, role)
+        now = parties.get(back.connection, subject, role)
         _still(subject, fields, partial(_customer_field, now))
         restored.append(ImportedCustomer(subject, _customer_before(now, fields)))
     if restored:
-        base_data.import_customers(connection, acting, restored, "add_or_change", role)
-    return tuple(FieldChange(each.subject, each.field, each.after, each.before) for each in changes)
+        base_data.import_customers(back.connection, back.acting, restored, "add_or_change", role)
+    return tuple(FieldChange(each.subject, each.field, each.after, each.before) for each in back.changes)
 
 
 def _customer_field(customer: Customer, name: str) -> object:
@@ -260,39 +224,23 @@ def _customer_before(now: Customer, fields: dict[str, FieldChange]) -> CustomerD
     )
 
 
-def _orders_back(
-    connection: sqlite3.Connection,
-    acting: Acting,
-    number: str,
-    changes: Sequence[FieldChange],
-    reason: str,
-    write: Write,
-) -> tuple[FieldChange, ...]:
-    del acting, number, reason, write
-    return past_orders.orders_away(connection, changes)
+def _orders_back(back: _Back) -> tuple[FieldChange, ...]:
+    return past_orders.orders_away(back.connection, back.changes)
 
 
-def _products_back(
-    connection: sqlite3.Connection,
-    acting: Acting,
-    number: str,
-    changes: Sequence[FieldChange],
-    reason: str,
-    write: Write,
-) -> tuple[FieldChange, ...]:
-    del number, reason
+def _products_back(back: _Back) -> tuple[FieldChange, ...]:
     restored = []
-    for sku, fields in _by_subject(changes).items():
-        (row,) = products.rows_of(connection, [sku]).values()
-        now = products.load(connection, [row])[row]
+    for sku, fields in _by_subject(back.changes).items():
+        (row,) = products.rows_of(back.connection, [sku]).values()
+        now = products.load(back.connection, [row])[row]
         if "name" in fields and fields["name"].before is None:
-            _remove_product(connection, row, now)
+            _remove_product(back.connection, row, now)
             continue
         _still(sku, fields, partial(base_data.said_of, now))
         restored.append(base_data.with_fields(now, {name: each.before for name, each in fields.items()}))
     if restored:
-        base_data.import_products(connection, acting, restored, "add_or_change", write)
-    return tuple(FieldChange(each.subject, each.field, each.after, each.before) for each in changes)
+        base_data.import_products(back.connection, back.acting, restored, "add_or_change", back.write)
+    return tuple(FieldChange(each.subject, each.field, each.after, each.before) for each in back.changes)
 
 
 def _remove_product(connection: sqlite3.Connection, row: int, product: Product) -> None:
