@@ -204,7 +204,7 @@ async def _tiers(books: Books) -> None:
             lines += [
                 {
                     "product": books.product[each.product.sku],
-                    "quantity": float(_steps(each)[at - 1]),
+                    "quantity": float(steps(each)[at - 1]),
                     "formula": f"list_price * Decimal('{share}')",
                 }
                 for each in books.goods
@@ -214,14 +214,3 @@ async def _tiers(books: Books) -> None:
         await books.rpc.act(
             "model.product.price_list.write", [books.price_list[name]], {"lines": [("create", numbered)]}
         )
-
-
-def _steps(goods: Goods) -> tuple[Decimal, Decimal]:
-    """From which quantities on it costs less, in base units."""
-    case = next((unit.factor for unit in goods.product.units if unit.name == "箱"), None)
-    if case is not None and goods.product.list_price < 100:
-        return case * 10, case * 40
-    price = goods.product.list_price
-    if price >= 500:
-        return Decimal(5), Decimal(20)
-    return (Decimal(20), Decimal(100)) if price >= 50 else (Decimal(100), Decimal(500))

@@ -195,8 +195,8 @@ class EmbeddedMoney(EmbeddedDesk, MoneyDesk):
     ) -> Balances:
         """See ``MoneyDesk``."""
         self._window(limit, offset)
-        day = as_of or self._acting("see_money").today
-        self._acting("see_money")
+        acting = self._acting("see_money")
+        day = as_of or acting.today
         return await self._database.read(
             lambda c: accounts.balances(
                 c, "customer", day,
@@ -216,8 +216,8 @@ class EmbeddedMoney(EmbeddedDesk, MoneyDesk):
     ) -> Balances:
         """See ``MoneyDesk``."""
         self._window(limit, offset)
-        day = as_of or self._acting("see_money").today
-        self._acting("see_money")
+        acting = self._acting("see_money")
+        day = as_of or acting.today
         return await self._database.read(
             lambda c: accounts.balances(
                 c, "supplier", day,

@@ -110,7 +110,7 @@ def _own(row: dict[str, str]) -> Customer:
 def tiers(goods: Goods, price_list: str, at: int, today: date) -> list[PriceTier]:
     """All tiers of the goods at that position of the table. Every third had another price before the last change."""
     product = goods.product
-    steps = (Decimal(1), *_steps(goods))
+    steps = (Decimal(1), *tier_steps(goods))
     first, last = today + timedelta(FIRST_DAY), today + timedelta(LAST_DAY)
     changed = today + timedelta(CHANGE_DAY)
     before = Decimal("0.96") if at % 2 else Decimal("1.04")
@@ -134,7 +134,7 @@ def _price(yuan: Decimal, price_list: str) -> Decimal:
     return max(rounded(yuan, "CNY"), Decimal("0.01"))
 
 
-def _steps(goods: Goods) -> tuple[Decimal, Decimal]:
+def tier_steps(goods: Goods) -> tuple[Decimal, Decimal]:
     """From which quantities on it costs less, in base units: 10 and 40 cases, or by what one costs."""
     case = next((unit.factor for unit in goods.product.units if unit.name == "箱"), None)
     if case is not None and goods.product.list_price < 100:
