@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from erpilot.shop.catalogue import Product
 from erpilot.shop.documents import Customer
 from erpilot.shop.seed.goods import Goods
+from erpilot.shop.seed.parties import tier_steps
 from erpilot.shop.seed.trade import WAREHOUSES
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ async def _tiers(books: Books) -> None:
             lines += [
                 {
                     "product": books.product[each.product.sku],
-                    "quantity": float(steps(each)[at - 1]),
+                    "quantity": float(tier_steps(each)[at - 1]),
                     "formula": f"list_price * Decimal('{share}')",
                 }
                 for each in books.goods
