@@ -22,7 +22,7 @@ _BY_TYPE: dict[str, type[Event]] = {cls.__name__: cls for cls in (*get_args(Dura
 _CURRENT: dict[str, int] = {name: cls.__struct_defaults__[-1] for name, cls in _BY_TYPE.items()}
 _VERSION: dict[type, int] = {cls: _CURRENT[name] for name, cls in _BY_TYPE.items()}
 _encoder = msgspec.json.Encoder()
-_decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(DurableEvent | ShownEvent)
+_decode_current = msgspec.json.Decoder[Any](DurableEvent | ShownEvent).decode
 
 
 def encode(event: AnyEvent) -> bytes:
@@ -33,7 +33,7 @@ def encode(event: AnyEvent) -> bytes:
 def decode(payload: bytes) -> AnyEvent:
     """Reads a payload of any version. Raises ``ValueError`` when it is not an event at all."""
     try:
-        event: AnyEvent = _decoder.decode(payload)
+        event: AnyEvent = _decode_current(payload)
     except msgspec.ValidationError:
         return _decode_foreign(payload)
     except msgspec.DecodeError as error:

@@ -78,10 +78,10 @@ def text_size(text: str, parts: int = 0) -> Size:
 
 def message_size(message: Message) -> Size:
     """The size of a message with its calls."""
-    size = text_size(message.content or "", 1)
+    text = message.content or ""
     for call in message.tool_calls:
-        size = size.plus(text_size(call.name + call.arguments, 1))
-    return size
+        text += call.name + call.arguments
+    return text_size(text, 1 + len(message.tool_calls))
 
 
 def total(sizes: Iterable[Size]) -> Size:

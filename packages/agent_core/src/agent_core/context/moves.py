@@ -12,7 +12,7 @@ import msgspec
 
 from ..events import ContextCompacted, RunStarted
 from ..messages import Message
-from ..sizes import Size, message_size, total
+from ..sizes import Size, message_size, text_size, total
 from ..state import Call, Entry, Run, State
 from ..text import CLIP_NOTICE, clip
 from .front import NO_ANSWER, call_line, front_text, is_maskable, masked, newest_question
@@ -26,15 +26,19 @@ def add_entry(state: State, seq: int, message: Message) -> Entry:
     """The conversation goes on with a message."""
     entry, newest = Entry(seq, message, message_size(message)), state.entries[-1] if state.entries else None
     state.entries.append(entry)
-    state.size = state.size.plus(entry.size).plus(_between(newest, message))
+    state.size = state.size.plus(entry.size)
+    if (between := _between(newest, message)) is not _NOTHING:
+        state.size = state.size.plus(between)
     return entry
 
 
 def give_result(state: State, call: Call, content: str, seq: int) -> None:
     """A call gets a result, or another one in the place of what it had."""
-    call.result = Message("tool", content, tool_call_id=call.call.id)
-    size = message_size(call.result)
-    state.size, call.size, call.result_seq = state.size.minus(call.size).plus(size), size, seq
+    if call.result is not None:
+        state.size = state.size.minus(call.size)
+    call.result, call.result_seq = Message("tool", content, tool_call_id=call.call.id), seq
+    call.size = text_size(content, 1)
+    state.size = state.size.plus(call.size)
 
 
 def compact(state: State, event: ContextCompacted) -> None:
