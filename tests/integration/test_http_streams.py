@@ -278,6 +278,48 @@ async def test_a_message_during_a_run_is_refused_and_can_be_queued() -> None:
         assert status == 409
 
 
+def lingering(loop: AgentLoop, until: asyncio.Event) -> AgentLoop:
+    """Runs end some time before their tasks do, as where a disk is slow."""
+    for name in ("run", "resume"):
+        begin = getattr(loop, name)
+
+        async def slowly(*given: Any, begin: Any = begin, **more: Any) -> AsyncIterator[ev.Recorded]:
+            async for item in begin(*given, **more):
+                yield item
+            await until.wait()
+
+        setattr(loop, name, slowly)
+    return loop
+
+
+async def test_whoever_saw_the_end_of_a_run_may_say_the_next_thing_at_once() -> None:
+    put_away = asyncio.Event()
+    async with serving(house_of(lingering(trading("one", "two"), put_away))) as api:
+        client = api.client()
+        session = (await client.say("first"))[0].data["session_id"]
+        assert (await client.get(f"/api/sessions/{session}"))["summary"]["status"] == "completed"
+        second = asyncio.create_task(client.say("second", session))
+        await client.get("/api/sessions")
+        put_away.set()
+        assert text_of(await second) == "two"
+
+
+async def test_a_reader_of_a_run_that_was_decided_while_it_ended_reads_on_to_its_real_end() -> None:
+    put_away = asyncio.Event()
+    loop = lingering(trading(("order", {"sku": "A", "quantity": 3}), "done"), put_away)
+    async with serving(house_of(loop)) as api:
+        client = api.client()
+        session = (await client.say("order"))[0].data["session_id"]
+        ((asked,),) = [(await client.get("/api/approvals"))["approvals"]]
+        path = f"/api/sessions/{session}/approvals/{asked['call_id']}"
+        assert (await client.ask("POST", path, {"decision": "approve"}))[0] == 200
+        async with client.stream(f"/api/sessions/{session}/events?follow=run") as frames:
+            await anext(frames)
+            put_away.set()
+            rest = [frame async for frame in frames]
+        assert rest[-1].data["reason"] == "completed"
+
+
 async def test_an_interrupt_ends_the_run_and_a_resume_goes_on() -> None:
     model = Gated("one", "two")
     async with serving(house_of(trading(model=model))) as api:

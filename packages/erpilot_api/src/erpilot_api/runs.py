@@ -42,6 +42,9 @@ class Drive:
         """Of its first frame in the channel."""
         self.again: str | None = None
         """Who decided something meanwhile: the session is looked at once more when this has ended."""
+        self.has_ended = False
+        """The run is over, as far as anybody can see; the task only has to put its things away."""
+        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def abandon(self) -> None:
         """There is no reader after all."""
@@ -71,7 +74,8 @@ class Runs:
 
     def is_driven(self, session_id: str) -> bool:
         """Whether a run of the session is going on here."""
-        return session_id in self._drives
+        drive = self._drives.get(session_id)
+        return drive is not None and not drive.has_ended
 
     async def start(
         self, loop: AgentLoop, stream: AsyncGenerator[ev.Recorded], session_id: str | None, *, read: bool = False
@@ -85,9 +89,11 @@ class Runs:
             raise Trouble("too-many", "Too many runs are going on.", headers={"retry-after": "5"})
         drive = Drive(loop, awaited=read)
         if session_id is not None:
-            if session_id in self._drives:
-                await stream.aclose()
-                raise Busy(session_id, "this server")
+            while (before := self._drives.get(session_id)) is not None:
+                if not before.has_ended:
+                    await stream.aclose()
+                    raise Busy(session_id, "this server")
+                await asyncio.shield(before.over)  # whoever saw the end of a run may say the next thing at once
             self._begin(drive, session_id)
         self._spawn(self._drive(drive, stream, session_id))
         try:
@@ -149,6 +155,7 @@ class Runs:
                     if channel is None:
                         session_id = item.session_id
                         channel = self._begin(drive, session_id)
+                    drive.has_ended = type(item.event) is ev.LoopEnd
                     channel.publish(item)
                     if not drive.began.done():
                         drive.began.set_result(channel)
@@ -169,11 +176,13 @@ class Runs:
                 drive.began.set_result(None)
             if session_id is not None:
                 self._drives.pop(session_id, None)
-            if channel is not None:
+            again = None if self.closing else drive.again
+            if channel is not None and again is None:  # else a reader would take a moment for the end
                 channel.driven = False
                 channel.wake()
-            if drive.again is not None and session_id is not None:
-                self.take_up(drive.loop, session_id, drive.again)
+            drive.over.set_result(None)
+            if again is not None and session_id is not None:
+                self.take_up(drive.loop, session_id, again)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
