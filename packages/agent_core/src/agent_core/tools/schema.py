@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
-from .coercion import unwrap
+from .coercion import Place, meant, without_nothings
 
 _UNSENT = frozenset({"title", "$defs", "definitions", "discriminator", "examples", "$schema", "$id"})
 _SCHEMA_VALUED = frozenset({"items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"})
@@ -24,7 +24,11 @@ _SCHEMA_MAPS = frozenset({"properties", "patternProperties"})
 
 
 class InvalidArguments(ValueError):
-    """The arguments do not fit; the message says which and why, in the model's terms."""
+    """The arguments do not fit; the message says which and why, in the model's terms. ``places``: where."""
+
+    def __init__(self, message: str, places: Iterable[Place] = ()) -> None:
+        super().__init__(message)
+        self.places = tuple(places)
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,15 @@ class Arguments:
     dump: Callable[[dict[str, Any]], dict[str, Any]]
 
 
-def arguments_from_signature(name: str, function: Callable[..., Any], *, skip: str | None) -> Arguments:
-    """From annotations and defaults, through a Pydantic model that forbids unknown arguments."""
+Check = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def arguments_from_signature(
+    name: str, function: Callable[..., Any], *, skip: str | None, reading: bool = False
+) -> Arguments:
+    """From annotations and defaults, through a Pydantic model that forbids unknown arguments. ``reading``: of a READ,
+    which takes a blank for nothing (see ``coercion``).
+    """
     hints = get_type_hints(function, include_extras=True)
     fields: dict[str, Any] = {}
     for parameter in inspect.signature(function).parameters.values():
@@ -58,11 +69,12 @@ def arguments_from_signature(name: str, function: Callable[..., Any], *, skip: s
     keys = tuple(fields)
     schema = clean_schema(model.model_json_schema(by_alias=True))
 
-    def validate(raw: dict[str, Any]) -> dict[str, Any]:
+    def check(given: dict[str, Any]) -> dict[str, Any]:
         try:
-            value = model.model_validate(unwrap(raw, schema))
+            value = model.model_validate(given)
         except ValidationError as error:
-            raise InvalidArguments(_explain(error, keys)) from None
+            places = [item["loc"] for item in error.errors(include_url=False)]
+            raise InvalidArguments(_explain(error, keys), places) from None
         return {key: getattr(value, f"p_{key}") for key in keys}
 
     def dump(values: dict[str, Any]) -> dict[str, Any]:
@@ -70,10 +82,10 @@ def arguments_from_signature(name: str, function: Callable[..., Any], *, skip: s
         dumped: dict[str, Any] = value.model_dump(mode="json", by_alias=True)
         return dumped
 
-    return Arguments(schema, validate, dump)
+    return Arguments(schema, _as_meant(check, schema, reading), dump)
 
 
-def arguments_from_schema(name: str, schema: Mapping[str, Any]) -> Arguments:
+def arguments_from_schema(name: str, schema: Mapping[str, Any], *, reading: bool = False) -> Arguments:
     """From a JSON Schema. Text becomes the numbers and truth values it wants, then the whole schema is checked."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
@@ -93,25 +105,44 @@ def arguments_from_schema(name: str, schema: Mapping[str, Any]) -> Arguments:
         raise TypeError(f"tool {name!r}: its schema is none: {error.message}") from None
     checker = Draft202012Validator(cleaned)
 
-    def validate(raw: dict[str, Any]) -> dict[str, Any]:
-        raw = unwrap(raw, cleaned)
-        problems = [f"{key}: is required" for key in properties if key in required and key not in raw]
+    def check(given: dict[str, Any]) -> dict[str, Any]:
+        problems: list[tuple[Place, str]] = [
+            ((key,), "is required") for key in properties if key in required and key not in given
+        ]
         if closed:
-            problems += [f"{key}: there is no such argument" for key in raw if key not in properties]
+            problems += [((key,), "there is no such argument") for key in given if key not in properties]
         values: dict[str, Any] = {}
-        for key, value in raw.items():
+        for key, value in given.items():
             try:
                 values[key] = adapters[key].validate_python(value) if key in adapters else value
             except ValidationError as error:
-                problems += [f"{_path((key, *item['loc']))}: {item['msg']}" for item in error.errors()]
+                problems += [((key, *item["loc"]), item["msg"]) for item in error.errors()]
         if not problems:
             found = sorted(checker.iter_errors(values), key=lambda error: [str(part) for part in error.path])
-            problems += [f"{_path(tuple(error.absolute_path))}: {error.message[:200]}" for error in found[:10]]
+            problems += [(tuple(error.absolute_path), error.message[:200]) for error in found[:10]]
         if problems:
-            raise InvalidArguments("; ".join(problems))
+            told = "; ".join(f"{_path(place)}: {problem}" for place, problem in problems)
+            raise InvalidArguments(told, [place for place, _ in problems])
         return values
 
-    return Arguments(cleaned, validate, lambda values: dict(values))
+    return Arguments(cleaned, _as_meant(check, cleaned, reading), lambda values: dict(values))
+
+
+def _as_meant(check: Check, schema: dict[str, Any], reading: bool) -> Check:
+    """Checks what the model means by what it sent; what says nothing and is refused counts as not given."""
+
+    def validate(raw: dict[str, Any]) -> dict[str, Any]:
+        given = meant(raw, schema, reading=reading)
+        while True:  # each round leaves something out
+            try:
+                return check(given)
+            except InvalidArguments as refused:
+                fewer = without_nothings(given, schema, refused.places)
+                if fewer is None:
+                    raise
+                given = fewer
+
+    return validate
 
 
 def clean_schema(schema: dict[str, Any]) -> dict[str, Any]:

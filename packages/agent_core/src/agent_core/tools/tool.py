@@ -177,7 +177,7 @@ class Tool:
         return cls(
             name,
             description,
-            arguments_from_schema(name, schema),
+            arguments_from_schema(name, schema, reading=Tier(tier) is Tier.READ),
             handler,
             tier=Tier(tier),
             context_parameter=_context_parameter(handler),
@@ -224,7 +224,8 @@ def tool(function: Callable[..., Any] | None = None, /, *, name: str | None = No
             raise TypeError(f"tool {handler.__name__!r} needs a docstring: it is what the model reads")
         context = _context_parameter(handler)
         title = name or handler.__name__
-        arguments = arguments_from_signature(title, handler, skip=context)
+        reading = settings.get("tier", Tier.READ) == Tier.READ
+        arguments = arguments_from_signature(title, handler, skip=context, reading=reading)
         return Tool(title, described, arguments, handler, context_parameter=context, **settings)
 
     return build if function is None else build(function)
