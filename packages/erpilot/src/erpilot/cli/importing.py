@@ -138,7 +138,7 @@ def _show(desk: Desk, table: Table, plan: Plan) -> None:
     counts = {"rows": plan.rows, "new": plan.new, "changed": plan.changed, "unchanged": plan.unchanged}
     say(desk.texts("import_counts", **counts, left_out=plan.left_out))
     for name, value in sorted(plan.sums.items()):
-        label = desk.texts.get(f"sum_{name}", field_name(name, lang) if name != "orders" else name)
+        label = desk.texts.get(f"sum_{name}", "") or field_name(name, lang)
         say(desk.texts("import_sum", name=label, value=f"{value:,f}"))
     _show_changes(desk, plan)
     _show_problems(desk, plan)
