@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from agent_core.store.sqlite import SqliteStore
 from agent_core.testing import ErpDouble
 from erpilot_api.access import Access
 from tests.support import http_process
-from tests.support.http_api import KEY, USERS, Client, Frame, Frames, durable, text_of
+from tests.support.http_api import KEY, PATIENCE, USERS, Client, Frame, Frames, durable, text_of
 from tests.support.processes import finish
 from tests.support.requests import log_of
 
@@ -35,20 +34,17 @@ class Stream:
     def __init__(self) -> None:
         self.frames: list[Frame] = []
         self.taken = Frames()
-        self.ended_at: float | None = None
-        self.answered = False
 
     async def read(self, client: Client, method: str, path: str, body: Any = None) -> None:
         try:
             async with client.session.request(
-                method, client.base + path, json=body, headers=client.headers()
+                method, client.base + path, json=body, headers=client.headers(), timeout=PATIENCE
             ) as answer:
-                self.answered = answer.status == 200
+                assert answer.status == 200
                 async for piece in answer.content.iter_any():
                     self.frames += self.taken.take(piece)
         except aiohttp.ClientError:
             pass
-        self.ended_at = time.monotonic()
 
 
 async def finished(store: SqliteStore, sessions: list[str]) -> None:
@@ -67,7 +63,8 @@ async def finished(store: SqliteStore, sessions: list[str]) -> None:
 @pytest.mark.parametrize("signals", [1, 2], ids=["asked once", "asked twice"])
 async def test_h6_a_server_that_is_told_to_stop_ends_its_streams_and_loses_no_run(signals: int, tmp_path: Path) -> None:
     port = http_process.free_port()
-    process = http_process.start(tmp_path, port, delay=0.02, pace=0.05)
+    # So slow that none of the runs is over before all of the streams have begun.
+    process = http_process.start(tmp_path, port, delay=0.2, pace=0.2)
     store = SqliteStore(tmp_path / "log.db")
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(connector=connector) as session:
@@ -79,17 +76,14 @@ async def test_h6_a_server_that_is_told_to_stop_ends_its_streams_and_loses_no_ru
         ]
         while not all(len(stream.frames) > 2 for stream in streams):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
-        told = time.monotonic()
         for _ in range(signals):
             os.kill(process.pid, signal.SIGTERM)
             await asyncio.sleep(0.05)
         await asyncio.wait(reading)
         assert await asyncio.to_thread(finish, process) == 0
         for stream in streams:
-            assert stream.ended_at is not None
             if stream.frames[-1].event == "done":
                 continue  # its run was over
-            assert stream.ended_at - told < 10
             if signals == 1:
                 assert stream.taken.retries[-1] == 1000, "it is told when to come back"
         sessions = [info.session_id for info in await store.sessions()]

@@ -239,17 +239,20 @@ async def test_too_much_is_refused_declared_or_not() -> None:
 
 
 async def test_whoever_asks_too_often_is_told_when_to_come_back() -> None:
-    async with serving(house_of(loop_over("hello")[0]), Paces(burst=20, per_second=0.5)) as api:
+    now = [0.0]
+    paces = Paces(burst=20, per_second=0.5, clock=lambda: now[0])
+    async with serving(house_of(loop_over("hello")[0]), paces) as api:
         client = api.client()
         found = [(await client.ask("GET", "/api/session"))[0] for _ in range(25)]
-        assert found.count(200) in range(20, 24)
+        assert found == [200] * 20 + [429] * 5
         async with client.session.get(api.base + "/api/session", headers=client.headers()) as answer:
             assert answer.status == 429
-            assert 1 <= int(answer.headers["retry-after"]) <= 10
+            assert int(answer.headers["retry-after"]) == 2
+        now[0] += 2
+        assert [(await client.ask("GET", "/api/session"))[0] for _ in range(2)] == [200, 429]
         assert (await api.client(KIM).ask("GET", "/api/session"))[0] == 200, "others are not in the way"
         guesses = [(await api.client(None).ask("POST", "/api/session", {"code": "x"}))[0] for _ in range(4)]
-        assert guesses[0] == 401
-        assert guesses[-1] == 429, "codes are not to be guessed"
+        assert guesses == [401, 401, 429, 429], "codes are not to be guessed"
 
 
 BAD_TEXT = [

@@ -54,7 +54,7 @@ def erpilot(
         given.write(stdin)
         given.seek(0)
         streams = [file.fileno() for file in (given, out, err)]
-        code = run(arguments, environment(home, **(settings or {})), streams, cwd=cwd).wait(60)
+        code = run(arguments, environment(home, **(settings or {})), streams, cwd=cwd).wait(240)
         out.seek(0)
         err.seek(0)
         return Ended(code, out.read().decode(), err.read().decode())

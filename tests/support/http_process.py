@@ -53,9 +53,9 @@ def start(home: Path, port: int, *, delay: float = 0.0, pace: float = 0.0) -> An
     """The process, once it serves."""
     (home / "started").unlink(missing_ok=True)
     process = processes.start(serve, home, port, delay, pace)
-    for _ in range(3000):
+    for _ in range(12_000):
         if (home / "started").exists():
             return process
         assert process.is_alive(), "the server ended before it served"
         time.sleep(0.01)
-    raise AssertionError("the server did not begin to serve within 30 seconds")
+    raise AssertionError("the server did not begin to serve within two minutes")

@@ -70,7 +70,7 @@ def model_server(*turns: Sequence[Piece]) -> Iterator[ModelServer]:
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
     thread.start()
-    assert ready.wait(10), "the server did not start"
+    assert ready.wait(120), "the server did not start"
     try:
         yield server
     finally:

@@ -55,7 +55,7 @@ class Screen:
         """Reads to the end and returns the exit code."""
         self._child.expect(pexpect.EOF)
         self.text += self._child.before
-        code = self._running.wait(20)
+        code = self._running.wait(120)
         assert code >= 0, f"ended by signal {-code}"
         return code
 
@@ -78,7 +78,7 @@ def screen(
     termios.tcsetwinsize(theirs, size)
     running = run(arguments, environment(home, TERM="xterm", **(settings or {})), [theirs] * 3, cwd=cwd)
     os.close(theirs)
-    child = fdspawn(ours, encoding="utf-8", timeout=30)
+    child = fdspawn(ours, encoding="utf-8", timeout=120)
     try:
         yield Screen(child, running)
     finally:

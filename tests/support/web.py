@@ -12,7 +12,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +26,7 @@ from .cli import environment
 AXE = Path(__file__).parents[2] / "apps/web/node_modules/axe-core/axe.min.js"
 SCREENSHOTS = os.environ.get("ERPILOT_SCREENSHOTS")
 """Where pictures are kept (``make screenshots``); without it none are taken."""
-PATIENCE_MS = 60_000
+PATIENCE_MS = 120_000
 """No test fails because the machine is slow."""
 DESKTOP, PHONE = (1280, 860), (390, 844)
 expect.set_options(timeout=PATIENCE_MS)
@@ -56,8 +56,23 @@ class Visit:
         await box.press("Enter")
 
     async def ended(self, runs: int = 1) -> None:
-        """Waits until so many runs have ended."""
-        await self.page.locator(".note.good, .note.bad, .note.waits").nth(runs - 1).wait_for()
+        """Waits until so many runs have ended for good; one that waits for an answer goes on, and one whose note is
+        scrolled far away is not counted."""
+        await self.page.locator(".note[data-ended]:not([data-ended='awaiting_approval'])").nth(runs - 1).wait_for()
+
+    async def at_rest(self) -> None:
+        """Waits until everything that follows from the end of a run is drawn: the conversation in the list as it
+        stands, with nothing under way, and the marks of the figures of each answer that is to be seen."""
+        await expect(self.page.locator(".session-line .dot")).not_to_have_count(0)
+        await expect(self.page.locator(".session-line .dot.running")).to_have_count(0)
+        checked = self.page.locator(".answer").filter(has=self.page.locator("[aria-controls].link-button"))
+        unmarked = checked.filter(has_not=self.page.locator("button.figure"))
+        await expect(unmarked).to_have_count(0)
+
+    async def replayed(self) -> None:
+        """Goes to the replay, and waits until it knows the conversation."""
+        await self.page.get_by_role("button", name="回放").click()
+        await expect(self.page.locator(".player-at")).to_have_text(re.compile(r"^\d+ / [1-9]\d*$"))
 
     async def serious(self) -> list[str]:
         """Findings of axe that are serious or critical."""
@@ -151,6 +166,14 @@ async def visit(
         await context.close()
 
 
+async def eventually(look: Callable[[], Awaitable[object]], holds: Callable[[Any], bool]) -> None:
+    """Looks until ``holds`` is true of what is seen: what happens on a screen takes its time."""
+    until = asyncio.get_running_loop().time() + PATIENCE_MS / 1000
+    while not holds(seen := await look()):
+        assert asyncio.get_running_loop().time() < until, seen
+        await asyncio.sleep(0.1)
+
+
 @dataclass
 class Serving:
     """``erpilot serve`` as a process."""
@@ -182,7 +205,7 @@ async def serve(home: Path, settings: Mapping[str, str] | None = None, port: int
     assert process.stderr is not None
     told = ""
     while True:
-        line = (await asyncio.wait_for(process.stderr.readline(), 60)).decode()
+        line = (await asyncio.wait_for(process.stderr.readline(), PATIENCE_MS / 1000)).decode()
         told += line
         found = re.search(r"http://\S+#code=\S+", line)
         if found:

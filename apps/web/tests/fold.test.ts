@@ -162,7 +162,7 @@ describe("text that is being written", () => {
   });
 });
 
-it("ten thousand events are folded in well under a second", () => {
+it("ten thousand events are folded in pieces, and it is told how long that took", () => {
   const all = Array.from({ length: 1250 }, (_, turn) => turnOf(turn)).flat();
   const events = all.map(
     (event, index) => ({ session_id: "s", seq: index + 1, at: index, event, hash: null }) as unknown as Recorded,

@@ -17,14 +17,18 @@ from tests.support.web import serve, visit
 ANSWER = "".join(f"第 {number} 句。" for number in range(1, 41))
 
 
-class Gated:
-    """A scripted model that stops after ``shown`` deltas until ``gate`` is opened."""
+SHOWN, DELTA = 12, 5
+SO_FAR = ANSWER[: SHOWN * DELTA]
 
-    def __init__(self, *turns: Any, shown: int = 12) -> None:
-        self._model = ScriptedModel(turns, delta=5)
+
+class Gated:
+    """A scripted model that stops after ``SO_FAR`` until ``gate`` is opened."""
+
+    def __init__(self, *turns: Any) -> None:
+        self._model = ScriptedModel(turns, delta=DELTA)
         self.name = "scripted"
         self.gate = asyncio.Event()
-        self._left = shown
+        self._left = SHOWN
 
     async def stream_chat(self, messages: Any, tools: Any = (), **options: Any) -> AsyncIterator[Any]:
         async for event in self._model.stream_chat(messages, tools, **options):
@@ -40,20 +44,19 @@ async def test_a_reload_in_the_middle_of_a_run_loses_nothing_and_shows_nothing_t
     model = Gated([ANSWER, USED])
     async with counter(home, model=model) as api, visit(browser, link_of(api), tmp_path) as seen:
         page = seen.page
+        text = page.locator(".step .markdown")
         await seen.said("说四十句")
-        await expect(page.locator(".step .markdown")).to_contain_text("第 5 句")
-        before = await page.locator(".step .markdown").inner_text()
+        await expect(text).to_have_text(SO_FAR)
         await page.reload()
-        await expect(page.locator(".step .markdown")).to_contain_text("第 5 句")
-        assert await page.locator(".step .markdown").inner_text() == before
-        assert await page.locator(".user-row").count() == 1
+        await expect(text).to_have_text(SO_FAR)
+        await expect(page.locator(".user-row")).to_have_count(1)
         model.gate.set()
         await seen.ended()
-        assert await page.locator(".answer .markdown").inner_text() == ANSWER
-        assert await page.locator(".user-row").count() == 1
+        await expect(text).to_have_text(ANSWER)
+        await expect(page.locator(".user-row")).to_have_count(1)
         await page.reload()
         await seen.ended()
-        assert await page.locator(".answer .markdown").inner_text() == ANSWER
+        await expect(text).to_have_text(ANSWER)
 
 
 async def test_the_page_carries_on_by_itself_when_the_server_restarts(
@@ -72,7 +75,7 @@ async def test_the_page_carries_on_by_itself_when_the_server_restarts(
             port = int(seen.host.rpartition(":")[2])
             serving = await serve(home, model.settings, port)
             await seen.ended()
-            assert await page.locator(".answer .markdown").inner_text() == ANSWER
+            await expect(page.locator(".answer .markdown")).to_have_text(ANSWER)
             await expect(page.locator(".user-row")).to_have_count(1)
             await expect(page.locator(".banner")).to_have_text("")
             # What was asked before can be followed by what is asked now.

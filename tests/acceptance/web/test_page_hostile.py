@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from agent_core.tools.tool import Tier, Tool, ToolContext, tool
 from agent_core.values import Change, Preview
 from tests.acceptance.web.counter import USED, link_of, loop_of
 from tests.support.http_api import house_of, serving
-from tests.support.web import Visit, visit
+from tests.support.web import Visit, eventually, visit
 
 CANARY = "evil.example/c4n4ry"
 HOSTILE = [
@@ -88,21 +87,23 @@ async def _everywhere(seen: Visit, text: str) -> None:
         await summary.click()
     await page.get_by_role("button", name="时间线").click()
     await page.get_by_role("tab", name="事件").click()
+    await expect(page.locator(".event-line")).not_to_have_count(0)
     for place in range(await page.locator(".event-line").count()):
         await page.locator(".event-line").nth(place).click()
     await page.get_by_role("button", name="关闭").click()
     await page.get_by_role("link", name="待批").click()
     await page.locator(".inbox-item").wait_for()
     await page.go_back()
+    await page.locator(".composer").wait_for()
+    await page.locator(".card.approval").wait_for()
     folded = page.locator(".card").get_by_role("button", name="全部显示")
     while await folded.count():
         await folded.first.click()
     await page.get_by_role("button", name="拒绝", exact=True).click()
     await page.locator(".field textarea").fill(text[:4000])
     await page.get_by_role("button", name="拒绝并说明").click()
-    # Not ``ended``: the run that waited for the answer has left its note, and the log goes on growing behind it.
-    await page.locator(".note.good").wait_for()
-    await page.get_by_role("button", name="回放").click()
+    await seen.ended()
+    await seen.replayed()
     await page.get_by_role("slider").press("End")
     await page.locator(".answer").wait_for()
 
@@ -117,6 +118,8 @@ async def test_h2_nothing_of_an_answer_or_of_data_loads_runs_or_hides_where_it_l
     ):
         page = seen.page
         await _everywhere(seen, text)
+        # A long text is drawn over several frames; this stands in its last block.
+        await expect(page.locator(".answer .markdown")).to_contain_text("constructor.constructor(")
         assert await page.evaluate("window.owned") is None
         assert seen.elsewhere() == []
         made = await page.evaluate(
@@ -185,13 +188,7 @@ def _hides(character: str) -> bool:
 
 async def _all_seen(page: Page) -> None:
     """Waits until the page hides nothing: what has just arrived is marked when it is drawn."""
-    hidden = await _unseen(page)
-    for _ in range(50):
-        if not hidden:
-            return
-        await asyncio.sleep(0.2)
-        hidden = await _unseen(page)
-    raise AssertionError(hidden)
+    await eventually(lambda: _unseen(page), lambda hidden: not hidden)
 
 
 async def _unseen(page: Page) -> list[str]:

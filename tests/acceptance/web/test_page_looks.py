@@ -57,10 +57,11 @@ async def test_everything_is_reached_and_done_with_the_keyboard(home: Path, brow
     turns = (LOOKING, [ANSWER, USED], quoting(QUOTATION), ["好。", USED])
     async with counter(home, *turns) as api, visit(browser, link_of(api), tmp_path) as seen:
         page = seen.page
-        await page.get_by_role("heading", name="今天想问什么").wait_for()
+        await expect(page.locator(".composer textarea")).to_be_focused()
         await page.keyboard.type("可乐还有吗")
         await page.keyboard.press("Enter")
         await seen.ended()
+        await seen.at_rest()
         await _tab_through(page)
         unreachable = await page.evaluate(
             """() => [...document.querySelectorAll("button, a[href], input, textarea, summary, select")]

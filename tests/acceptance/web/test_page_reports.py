@@ -54,7 +54,7 @@ async def test_figures_tell_where_they_come_from_and_those_from_nowhere_stand_ou
         await expect(page.locator(".popover")).to_contain_text("unit_price")
         await seen.picture("figures")
         await page.locator(".popover").get_by_role("button", name="看这次调用").click()
-        await expect(page.locator(".flash .call")).to_have_count(1)
+        await expect(page.locator("[aria-current=location] .call")).to_have_count(1)
         await page.locator("button.figure.untraced", has_text="99.5").click()
         await expect(page.locator(".popover")).to_contain_text("请核对")
         await page.keyboard.press("Escape")

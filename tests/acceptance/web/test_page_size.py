@@ -22,7 +22,7 @@ from agent_core.messages import ModelEvent, StreamEnd, TextDelta, ToolCall, Usag
 from agent_core.testing import MemoryStore
 from tests.acceptance.web.counter import USED, link_of, loop_of
 from tests.support.http_api import BOSS, house_of, serving
-from tests.support.web import visit
+from tests.support.web import eventually, visit
 
 EVENTS = 10_000
 FIRST_LOAD_BYTES = 200_000
@@ -72,18 +72,19 @@ async def test_ten_thousand_events_scroll_and_are_searched_smoothly(
             # What is drawn stays small, wherever one is.
             for part in (0.75, 0.5, 0.25, 0.0, 1.0):
                 await _scroll_to(page, ".scroll", part)
-                assert 0 < await page.locator(".virtual-row").count() < 80
+                await eventually(page.locator(".virtual-row").count, lambda drawn: 0 < drawn < 80)
             await page.get_by_role("button", name="时间线").click()
             await page.get_by_role("tab", name="事件").click()
             for part in (0.2, 0.9, 0.5):
                 await _scroll_to(page, ".fixed-list", part)
-                assert 0 < await page.locator(".event-line").count() < 80
+                await eventually(page.locator(".event-line").count, lambda drawn: 0 < drawn < 80)
             search = page.get_by_role("searchbox", name="搜索事件")
             await search.press_sequentially("A-777", delay=40)
             await expect(page.locator(".event-line")).to_have_count(2)
             await page.locator(".event-line").first.click()
             await page.get_by_role("button", name="在对话里看").click()
-            await expect(page.locator(".flash")).to_contain_text("A-777")
+            await expect(page.locator("[aria-current=location]")).to_contain_text("A-777")
+            await expect(page.locator("[aria-current=location]")).to_be_in_viewport()
         _tell(f"10,000 events: the longest tasks while loading, in ms: {loading[:5]}")
         _tell(f"10,000 events: the longest tasks while scrolling and searching, in ms: {using[:5]}")
         assert using[0] < FAR_TOO_LONG_MS
@@ -125,8 +126,8 @@ async def test_an_answer_of_five_thousand_pieces_is_shown_whole(
             await seen.said("全部说一遍")
             await seen.ended()
             await expect(seen.page.locator(".answer .markdown")).to_contain_text(paragraphs[-1])
-        shown = await seen.page.locator(".answer .markdown").inner_text()
-        assert shown.split("\n\n") == paragraphs
+        shown = seen.page.locator(".answer .markdown").inner_text
+        await eventually(shown, lambda text: text.split("\n\n") == paragraphs)
         _tell(f"{model.deltas:,} deltas: the longest tasks, in ms: {writing[:5]}")
         assert writing[0] < FAR_TOO_LONG_MS
         assert model.deltas > 4_900

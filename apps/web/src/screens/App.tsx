@@ -119,14 +119,7 @@ function Inside({ onRefused }: { onRefused(): void }) {
       )}
       <Suspense fallback={<main id="main" className="pane" />}>
         {at.at === "session" && (
-          <SessionScreen
-            key={at.id}
-            id={at.id}
-            jump={at.seq}
-            openList={openList}
-            waiting={count}
-            onRefused={onRefused}
-          />
+          <SessionScreen key={at.id} id={at.id} jump={at} openList={openList} waiting={count} onRefused={onRefused} />
         )}
         {at.at === "new" && <Start openList={openList} waiting={count} />}
         {at.at === "inbox" && <Inbox openList={openList} waiting={waiting} />}

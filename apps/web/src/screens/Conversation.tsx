@@ -15,8 +15,12 @@ import { RowOf } from "./rows/RowOf";
 interface Props {
   source: Source;
   letters?: readonly Letter[];
-  /** The event to show. */
-  jump?: number | null;
+  /** The event to show; each new object moves there, also to where somebody was before. */
+  jump?: Jump | null;
+}
+
+export interface Jump {
+  readonly seq: number | null;
 }
 
 const NEAR = 60;
@@ -28,9 +32,12 @@ export function Conversation({ source, letters = [], jump = null }: Props) {
   const aside = useMemo(() => asideOf(view), [view]);
   const scroller = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);
-  const sticks = useRef(jump === null);
+  const sticks = useRef(jump === null || jump.seq === null);
+  /** Where it was scrolled to when that was looked at last. */
+  const top = useRef(0);
   const [away, setAway] = useState(false);
   const [flash, setFlash] = useState<number | null>(null);
+  const [jumped, setJumped] = useState<number | null>(null);
   const extra = letters.length > 0 ? 1 : 0;
   const virtual = useVirtualizer({
     count: rows.length + extra,
@@ -43,7 +50,9 @@ export function Conversation({ source, letters = [], jump = null }: Props) {
   });
   const toEnd = useCallback(() => {
     const element = scroller.current;
-    if (element) element.scrollTop = element.scrollHeight;
+    if (!element) return;
+    element.scrollTop = element.scrollHeight;
+    top.current = element.scrollTop;
   }, []);
 
   // Rows grow when text comes in, details open or fonts arrive: whoever is at the end stays there.
@@ -64,8 +73,9 @@ export function Conversation({ source, letters = [], jump = null }: Props) {
   const loaded = rows.length > 0;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a jump happens once, not with every new row
   useEffect(() => {
-    if (jump === null || !loaded) return;
-    const place = rows.findLastIndex((row) => row.seq <= jump);
+    const to = jump?.seq ?? null;
+    const place = to === null ? -1 : rows.findLastIndex((row) => row.seq <= to);
+    setJumped(rows[place]?.seq ?? null);
     if (place < 0) return;
     sticks.current = false;
     virtual.scrollToIndex(place, { align: "center" });
@@ -78,8 +88,11 @@ export function Conversation({ source, letters = [], jump = null }: Props) {
     const element = scroller.current;
     if (!element) return;
     const near = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
-    sticks.current = near;
-    setAway(!near);
+    // Only who moves up leaves the end; that it grew since it was scrolled to does not count.
+    if (near) sticks.current = true;
+    else if (element.scrollTop < top.current) sticks.current = false;
+    top.current = element.scrollTop;
+    setAway(!sticks.current);
   };
   const items = virtual.getVirtualItems();
   return (
@@ -101,6 +114,7 @@ export function Conversation({ source, letters = [], jump = null }: Props) {
                 ref={virtual.measureElement}
                 data-index={item.index}
                 className={`virtual-row${row && flash === row.seq ? " flash" : ""}`}
+                aria-current={row && jumped === row.seq ? "location" : undefined}
                 style={{ transform: `translateY(${item.start}px)` }}
               >
                 {row ? (

@@ -18,14 +18,13 @@ import { useStore } from "../state/store";
 import { count, moneys, oneLine, tokensOf } from "../text/format";
 import { useWords } from "../text/words";
 import { Composer } from "./Composer";
-import { Conversation } from "./Conversation";
+import { Conversation, type Jump } from "./Conversation";
 import { Timeline } from "./Timeline";
 import { TopBar } from "./TopBar";
 
 interface Props {
   id: string;
-  /** The event to show. */
-  jump: number | null;
+  jump: Jump;
   openList: (() => void) | null;
   waiting: number;
   onRefused(): void;

@@ -63,22 +63,28 @@ async function deliver(letter: Letter): Promise<void> {
 
 async function send(letter: Letter): Promise<string> {
   const { sessionId, text, id } = letter;
-  if (letter.queue && sessionId !== null) {
+  if (sessionId === null) return (await api.say({ message: text, client_message_id: id })).session_id;
+  const say = () => api.say({ message: text, client_message_id: id, session_id: sessionId });
+  const queue = () => api.queue(sessionId, text, id);
+  // The run ended in between: then it is simply the next thing said. Or one began in between, from another window or by
+  // another person: then it waits for its turn.
+  const [first, second] = letter.queue ? [queue, say] : [say, queue];
+  try {
+    return (await first()).session_id;
+  } catch (error) {
+    if (!isConflict(error)) throw error;
     try {
-      return (await api.queue(sessionId, text, id)).session_id;
-    } catch (error) {
-      // The run ended in between: then it is simply the next thing said.
-      if (!(error instanceof Trouble && error.status === 409)) throw error;
+      return (await second()).session_id;
+    } catch (again) {
+      // Neither: one run ended and another began meanwhile. Only what both ways refuse in the same words is refused.
+      const changed = isConflict(again) && again.problem?.type !== error.problem?.type;
+      throw changed ? new Trouble(0, "") : again;
     }
   }
-  const body = { message: text, client_message_id: id };
-  try {
-    return (await api.say(sessionId === null ? body : { ...body, session_id: sessionId })).session_id;
-  } catch (error) {
-    // A run began in between, from another window or by another person.
-    if (!(error instanceof Trouble && error.status === 409 && sessionId !== null)) throw error;
-    return (await api.queue(sessionId, text, id)).session_id;
-  }
+}
+
+function isConflict(error: unknown): error is Trouble {
+  return error instanceof Trouble && error.status === 409;
 }
 
 function change(id: string, by: Partial<Letter>): void {

@@ -35,7 +35,7 @@ export function Note({ row }: { row: NoteRow }) {
             ? CircleStop
             : CircleAlert;
       return (
-        <Line icon={<Icon size={15} aria-hidden />} tone={tone}>
+        <Line icon={<Icon size={15} aria-hidden />} tone={tone} ended={end.reason}>
           <span>{hasWord(code) ? say(code) : end.reason}</span>
           {end.message && !end.completed && end.reason !== "awaiting_approval" && (
             <span>
@@ -106,9 +106,17 @@ export function Note({ row }: { row: NoteRow }) {
   }
 }
 
-function Line({ icon, tone = "", children }: { icon: ReactNode; tone?: string; children: ReactNode }) {
+interface LineProps {
+  icon: ReactNode;
+  tone?: string;
+  /** Why a run ended, where this is its end. */
+  ended?: string;
+  children: ReactNode;
+}
+
+function Line({ icon, tone = "", ended, children }: LineProps) {
   return (
-    <div className={`row note ${tone}`}>
+    <div className={`row note ${tone}`} data-ended={ended}>
       {icon}
       <div className="note-text">{children}</div>
     </div>
