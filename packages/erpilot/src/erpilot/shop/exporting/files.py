@@ -22,15 +22,20 @@ from ..errors import Invalid, Unavailable
 Format = Literal["csv", "xlsx"]
 Value: TypeAlias = str | int | Decimal | bool | date | datetime | None
 MOST_ROWS = 1_000_000
-_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_FORMULA = re.compile("'* *[=+\\-@\t\r\n＝＋－＠]")
 _UNSAFE = re.compile(r"[^\w.\-]+")
 _MOST_TEXT = 32_767
 """Characters of a cell in XLSX."""
 
 
 def closed(text: str) -> str:
-    """The text in a form that no spreadsheet takes for a formula, also when it is behind spaces."""
-    return f"'{text}" if text.lstrip(" ").startswith(_STARTS) else text
+    """The text in a form that no spreadsheet takes for a formula, also behind spaces; ``opened`` undoes it."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def opened(text: str) -> str:
+    """The text that was closed; any other as it is."""
+    return text[1:] if text.startswith("'") and _FORMULA.match(text, 1) else text
 
 
 class Writer(Protocol):

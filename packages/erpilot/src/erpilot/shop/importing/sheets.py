@@ -20,6 +20,7 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from ..exporting.files import opened
 from .problems import UnreadableFile
 
 Cell: TypeAlias = str | float | int | bool | date | datetime | time | None
@@ -33,9 +34,10 @@ MOST_UNPACKED = 400 * 1024 * 1024
 MOST_ROWS = 200_000
 MOST_COLUMNS = 256
 MOST_CELLS = 6_000_000
+MOST_SHEETS = 200
 _CHUNK = 256 * 1024
 _ROW = re.compile(rb'<(?:\w{1,9}:)?row\b[^>]{0,200}?\br="(\d{1,9})"')
-_FAR_COLUMN = re.compile(rb'\br="([A-Z]{2,3})\d')
+_FAR_COLUMN = re.compile(rb'r="([A-Z]{2,3})\d')  # begins with what can be searched for at once
 _OVERLAP = 256
 """Bytes of a piece that are looked at again with the next one, so that nothing is cut in two."""
 _SEPARATORS = ",;\t|"
@@ -102,6 +104,8 @@ def _xlsx_sheets(path: Path) -> list[Sheet]:
         raise UnreadableFile("not_a_workbook", why=str(error)[:200] or type(error).__name__) from None
     if not shown:
         raise UnreadableFile("no_sheet")
+    if len(shown) > MOST_SHEETS:
+        raise UnreadableFile("too_many_sheets", sheets=len(shown), limit=MOST_SHEETS)
     return [Sheet(name, path) for name in shown]
 
 
@@ -113,6 +117,8 @@ def check_workbook(path: Path) -> None:
                 raise UnreadableFile("too_many_parts")
             left = MOST_UNPACKED
             for part in archive.infolist():
+                if part.filename.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", part.filename):
+                    raise UnreadableFile("not_a_workbook", why="a part leads out of the file")
                 is_sheet = re.fullmatch(r"xl/worksheets/[^/]+\.xml", part.filename, re.IGNORECASE) is not None
                 left -= _check_part(file, part, left, is_sheet=is_sheet)
     except (zipfile.BadZipFile, zlib.error, struct.error, OSError, NotImplementedError, ValueError) as error:
@@ -127,15 +133,20 @@ def _check_part(file: io.BufferedReader, part: zipfile.ZipInfo, left: int, *, is
     header = file.read(30)
     name_length, extra_length = struct.unpack("<HH", header[26:30])
     file.seek(part.header_offset + 30 + name_length + extra_length)
-    total, last_row, columns, kept = 0, 0, 0, b""
+    total, rows, cells, last_row, columns, kept = 0, 0, 0, 0, 0, b""
     for piece in _unpacked(file, part):
         total += len(piece)
         if total > left:
             raise UnreadableFile("unpacks_too_large", limit=_megabytes(MOST_UNPACKED))
         if is_sheet:
+            rows += piece.count(b"<row") - piece.count(b"<rowBreaks") + piece.count(b":row")
+            cells += piece.count(b"<c ") + piece.count(b":c ")
+            if rows > MOST_ROWS:  # also of those that all call themselves the first one
+                raise UnreadableFile("too_many_rows", rows=f"> {MOST_ROWS}", limit=MOST_ROWS)
+            if cells > MOST_CELLS:
+                raise UnreadableFile("too_many_cells", limit=MOST_CELLS)
             text = kept + piece
-            rows = _ROW.findall(text)
-            last_row = max(last_row, len(rows) and max(map(int, rows)))
+            last_row = max([last_row, *map(int, _ROW.findall(text))])
             columns = max(columns, max(map(_column, set(_FAR_COLUMN.findall(text))), default=26))
             _check_extent(last_row, columns)
             kept = text[-_OVERLAP:]
@@ -254,7 +265,7 @@ def _csv_rows(sheet: Sheet) -> Iterator[Row]:
                 if len(row) > MOST_COLUMNS:
                     raise UnreadableFile("too_many_columns", columns=len(row), limit=MOST_COLUMNS)
                 if any(row):
-                    yield number, row  # type: ignore[misc]
+                    yield number, [opened(cell) if cell[:1] == "'" else cell for cell in row]
     except UnicodeError:
         raise UnreadableFile("wrong_encoding", encoding=sheet.encoding or "") from None
     except csv.Error as error:

@@ -85,6 +85,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     "not_a_workbook": ("The file is no readable workbook: {why}.", "文件不是可读取的工作簿：{why}。"),
     "no_sheet": ("The workbook shows no sheet.", "工作簿里没有可见的工作表。"),
     "too_many_parts": ("The workbook has too many parts.", "工作簿的组成部分过多。"),
+    "too_many_sheets": (
+        "The workbook has {sheets} sheets; at most {limit} are looked through.",
+        "工作簿有 {sheets} 张工作表，最多 {limit} 张。",
+    ),
     "unpacks_too_large": (
         "The workbook unpacks to more than {limit}; that is no spreadsheet of a shop.",
         "工作簿解压后超过 {limit}，不像店铺的表格。",
