@@ -10,6 +10,7 @@ import pytest
 
 from agent_core import Price
 from agent_core import events as ev
+from agent_core.decide import LAST_STEP
 from agent_core.messages import Usage
 from agent_core.tools.tool import Tier, tool
 from tests.support.loops import check_session, collect, end_of, errors, loop_over, of_type, types
@@ -117,6 +118,35 @@ async def test_steps_are_limited() -> None:
     again = await collect(loop.resume(items[0].session_id))
     assert end_of(again).steps == 3, "resuming is a new run with a limit of its own"
     await check_session(loop, items[0].session_id, model)
+
+
+async def test_before_its_last_turn_the_model_is_told_and_can_answer_with_what_it_has() -> None:
+    looks = [[("look_up", {"key": str(n)})] for n in range(2)]
+    loop, model = loop_over(*looks, "a is fine, the rest is missing", "next", tools=[look_up], max_steps=3)
+    items = await collect(loop.run("go"))
+    assert end_of(items).completed
+    (guard,) = of_type(items, ev.GuardTripped)
+    assert (guard.guard, guard.action, guard.evidence["step"]) == ("last_step", "warned", 2)
+    first, second, last = model.requests
+    assert [one.role for one in last.messages[-2:]] == ["tool", "user"]
+    assert last.messages[-1].content == guard.evidence["note"] == LAST_STEP
+    assert last.messages[: len(second.messages)] == second.messages
+    assert first.tools == last.tools, "the tools are told of as before, so the prefix stays"
+    await collect(loop.run("more", items[0].session_id))
+    log = await check_session(loop, items[0].session_id, model)
+    assert len(of_type(log, ev.GuardTripped)) == 1
+
+
+async def test_a_model_that_calls_tools_all_the_same_ends_at_the_limit_and_may_go_on() -> None:
+    looks = [[("look_up", {"key": str(n)})] for n in range(4)]
+    loop, model = loop_over(*looks, "done", tools=[look_up], max_steps=3)
+    items = await collect(loop.run("go"))
+    assert end_of(items).reason == "max_steps"
+    assert len(ran) == 3
+    again = await collect(loop.resume(items[0].session_id))
+    assert end_of(again).completed
+    log = await check_session(loop, items[0].session_id, model)
+    assert [event.guard for event in of_type(log, ev.GuardTripped)] == ["last_step"]
 
 
 async def test_calls_of_one_message_are_limited_and_the_rest_is_answered() -> None:

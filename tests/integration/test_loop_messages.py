@@ -9,6 +9,7 @@ import pytest
 from agent_core import RetryPolicy
 from agent_core import events as ev
 from agent_core.config import ContextPolicy
+from agent_core.context.front import STOPPED
 from agent_core.errors import Busy, ModelError, Refused, UnknownSession
 from agent_core.messages import TextDelta, TextWithdrawn
 from agent_core.testing import MemoryStore, ScriptedModel
@@ -106,6 +107,28 @@ async def test_what_is_volatile_is_frozen_into_the_message() -> None:
     assert model.requests[0].messages[1].content == "hi\n\n[today: 2026-11-30]"
     assert model.requests[1].messages[1].content == "hi\n\n[today: 2026-11-30]"
     await check_session(loop, items[0].session_id, model)
+
+
+@pytest.mark.parametrize("with_call", [False, True])
+async def test_what_is_said_where_an_answer_was_due_begins_with_a_remark_and_the_assistant_says_no_word_of_it(
+    with_call: bool,
+) -> None:
+    down = [ModelError("auth", "The key was refused.")]
+    before: list[Any] = [[("report", {"number": 1})]] if with_call else []
+    loop, model = loop_over(*before, down, "It is 7.", "Fine.", tools=[report])
+    items = await collect(loop.run("how many?"))
+    session_id = items[0].session_id
+    assert end_of(items).reason == "model_error"
+    await collect(loop.run("and now?", session_id))
+    await collect(loop.run("thanks", session_id))
+    *_, answered, last = model.requests
+    assert [one.role for one in answered.messages] == [
+        "system", "user", *(["assistant", "tool"] if with_call else []), "user"
+    ]  # fmt: skip
+    assert answered.messages[-1].content == f"{STOPPED}and now?"
+    assert last.messages[-1].content == "thanks", "the question before it was answered"
+    assert last.messages[: len(answered.messages)] == answered.messages
+    await check_session(loop, session_id, model)
 
 
 # --- models that fail

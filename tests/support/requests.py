@@ -67,7 +67,8 @@ async def check_requests(store: EventStore, session_id: str, *models: ScriptedMo
 
 
 def check_conversation(messages: Sequence[Message]) -> None:
-    """The system prompt first and once; user and assistant in turn; each call followed by exactly one result."""
+    """The system prompt first and once; what a person says without an answer before it begins with a remark on that; no
+    two answers in a row; each call followed by exactly one result."""
     roles = [message.role for message in messages]
     assert "system" not in roles[1:]
     rest = list(messages[1:] if roles[:1] == ["system"] else messages)
@@ -78,7 +79,10 @@ def check_conversation(messages: Sequence[Message]) -> None:
         message = rest[position]
         assert message.role in ("user", "assistant"), f"a result without its call: {roles}"
         if message.role == "user":
-            assert previous != "user", f"two messages of a person in a row: {roles}"
+            answered = previous in ("", "assistant")
+            assert answered or (message.content or "").startswith("["), (
+                f"nothing says that an answer is missing: {roles}"
+            )
         else:
             assert previous in ("user", "results"), f"two answers in a row: {roles}"
         previous = message.role

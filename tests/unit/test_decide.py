@@ -10,6 +10,7 @@ import pytest
 from agent_core import events as ev
 from agent_core.config import ContextPolicy
 from agent_core.decide import (
+    LAST_STEP,
     NUDGES,
     CallModel,
     Finish,
@@ -90,6 +91,33 @@ def test_an_empty_answer_at_the_last_step_ends_at_the_limit() -> None:
     stop = action(answer(" \n"), max_steps=1)
     assert isinstance(stop, Finish)
     assert stop.reason == "max_steps"
+
+
+ONE_CALL = (answer(None, call("c1")), started("c1"), finished("c1"))
+TOLD = ev.GuardTripped(guard="last_step", action="warned", evidence={"step": 1, "note": LAST_STEP})
+
+
+def test_before_the_last_step_the_model_is_told_once_that_it_is_the_last() -> None:
+    assert action(*ONE_CALL, max_steps=3) == CallModel(2, 1)
+    assert action(*ONE_CALL, max_steps=2) == Note((TOLD,))
+    assert action(*ONE_CALL, TOLD, max_steps=2) == CallModel(2, 1)
+    failed = ev.ModelAttemptFailed(step=2, attempt=1, kind="overloaded", message="busy", wait=2.5)
+    again = action(*ONE_CALL, TOLD, step_started(2), failed, max_steps=2)
+    assert isinstance(again, CallModel)
+    assert again.attempt == 2
+    more = (answer(None, call("c2"), step=2), started("c2"), finished("c2"))
+    assert action(*ONE_CALL, TOLD, *more, max_steps=2) == Finish("max_steps", ANY_SENTENCE)
+
+
+def test_a_run_of_one_step_or_one_that_only_asked_is_told_nothing() -> None:
+    assert action(max_steps=2) == CallModel(1, 1)
+    assert action(max_steps=1) == CallModel(1, 1)
+    assert action(answer("  "), max_steps=2) == action(answer("  "))
+
+
+@pytest.mark.parametrize("text", ["(empty)", " (empty)\n"])
+def test_an_answer_that_only_repeats_what_stands_for_an_empty_one_is_none(text: str) -> None:
+    assert action(answer(text)) == action(answer(None))
 
 
 def test_new_calls_are_settled_in_order() -> None:
@@ -183,7 +211,7 @@ def test_limits_are_looked_at_before_each_request(limits: dict[str, Any], reason
     stop = action(*log, **limits)
     assert isinstance(stop, Finish)
     assert stop.reason == reason
-    generous: dict[str, Any] = {name: None if name != "max_steps" else 2 for name in limits}
+    generous: dict[str, Any] = {name: None if name != "max_steps" else 3 for name in limits}
     assert action(*log, **generous) == CallModel(2, 1)
     assert action(answer("ok"), spent, **limits) == Finish("completed"), "an answer within the limits is an answer"
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from agent_core import events as ev
 from agent_core.context.build import build_messages
+from agent_core.context.front import STOPPED
 from agent_core.fold import fold
 from agent_core.state import State
 from tests.support.generated import logs
@@ -29,16 +30,20 @@ def test_a_log_can_be_folded_in_two_parts_at_any_place(log: list[ev.Recorded], d
 
 @given(logs())
 @settings(max_examples=40, deadline=None)
-def test_each_call_of_any_log_is_followed_by_one_result_and_people_never_speak_twice(log: list[ev.Recorded]) -> None:
+def test_each_call_of_any_log_is_followed_by_one_result_and_where_an_answer_is_missing_it_is_said(
+    log: list[ev.Recorded],
+) -> None:
     state = fold(log, CONTENTS)
     messages = build_messages(state, "system")
     assert messages[0].role == "system"
     assert (messages[0].content or "").startswith("system")
+    notes = {entry.message.content for entry in state.entries if entry.note}
     position = 1
     while position < len(messages):
         message = messages[position]
         assert message.role in ("user", "assistant")
-        assert not (message.role == "user" and messages[position - 1].role in ("user", "tool"))
+        if message.role == "user" and messages[position - 1].role in ("user", "tool"):
+            assert message.content in notes or (message.content or "").startswith(STOPPED)
         results = messages[position + 1 : position + 1 + len(message.tool_calls)]
         assert [result.tool_call_id for result in results] == [one.id for one in message.tool_calls]
         assert all(result.role == "tool" and result.content is not None for result in results)

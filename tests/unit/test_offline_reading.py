@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_core.context.front import STOPPED
 from erpilot import offline
 from erpilot.offline.reading import Asked, Item, question, read
 
@@ -156,6 +157,7 @@ def test_what_the_runtime_adds_to_a_message_is_not_part_of_the_question() -> Non
     assert question(f"A4 纸还有多少？\n\n{frozen}\n[recalled: 取消订单 5]") == "A4 纸还有多少?"
     assert question("[Your last answer was empty. Answer the question, or call a tool.]") == ""
     assert question(f"[file: x.csv]\n\n{frozen}") == "[file: x.csv]"
+    assert question(f"{STOPPED}A4 纸还有多少？\n\n{frozen}") == "A4 纸还有多少?"
 
 
 @pytest.mark.parametrize(

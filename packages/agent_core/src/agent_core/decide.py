@@ -11,6 +11,7 @@ from . import events as ev
 from .context.build import request_tokens
 from .context.ladder import Summarise as Summarise
 from .context.ladder import TooLarge, next_cut
+from .model.wire import NOTHING
 from .state import Call, Entry, Run, State
 from .tools.faults import finished_with
 
@@ -60,6 +61,10 @@ NUDGES = {
     "call_in_reasoning": "[Your tool call stood inside your reasoning and was not run. Call the tool, or answer.]",
 }
 """Flags of an answer that is none, and what the model is told about it, once per run each."""
+LAST_STEP = (
+    "[This is the last turn of this run: answer now with what is known, say what is missing, and call no more tools.]"
+)
+"""What the model is told before its last turn, where it has not answered yet."""
 
 
 def next_action(state: State, now: float, system_prompt: str) -> Action:
@@ -87,6 +92,8 @@ def next_action(state: State, now: float, system_prompt: str) -> Action:
         return Finish("model_error", run.failure)
     if (stop := _over_budget(run, now)) is not None:
         return stop
+    if _is_last_step(run, newest):
+        return _nudge(run, "last_step", LAST_STEP)
     environment = run.environment
     if run.attempt == 0 or run.overflowed:  # what is sent again is the same, unless it was too long
         match next_cut(state, environment.config.context, system_prompt, environment.tool_tokens):
@@ -169,7 +176,7 @@ def _close(call: Call, run: Run | None, words: tuple[str, str]) -> ev.ToolCallFi
 
 def _after_answer(run: Run, answer: Entry) -> Action:
     flag = next((flag for flag in run.flags if flag in NUDGES), None)
-    if flag is None and not (answer.message.content or "").strip():
+    if flag is None and (answer.message.content or "").strip() in ("", NOTHING):
         flag = "empty_response"
     if flag is None:
         if run.environment.config.answer_check is not None and run.checked != answer.seq:
@@ -180,7 +187,18 @@ def _after_answer(run: Run, answer: Entry) -> Action:
         return Finish("model_error", f"The model gave no usable answer ({flag}).")
     if run.steps >= run.environment.config.max_steps:
         return Finish("max_steps", f"The limit of {run.environment.config.max_steps} steps was reached.")
-    return Note((ev.GuardTripped(guard=flag, action="warned", evidence={"step": run.steps, "note": NUDGES[flag]}),))
+    return _nudge(run, flag, NUDGES[flag])
+
+
+def _is_last_step(run: Run, newest: Entry) -> bool:
+    """Whether the model has its last turn of several left, only called tools so far, and has not been told."""
+    most = run.environment.config.max_steps
+    at_work = bool(newest.calls) and run.attempt == 0 and "last_step" not in run.nudged
+    return at_work and most >= 2 and run.steps == most - 1
+
+
+def _nudge(run: Run, guard: str, note: str) -> Note:
+    return Note((ev.GuardTripped(guard=guard, action="warned", evidence={"step": run.steps, "note": note}),))
 
 
 def _over_budget(run: Run, now: float) -> Finish | None:

@@ -321,7 +321,7 @@ def _guard_tripped(state: State, event: ev.GuardTripped, seq: int, item: ev.Reco
     elif event.action == "warned":
         run.nudged = (*run.nudged, event.guard)
         if isinstance(note := event.evidence.get("note"), str):
-            add_entry(state, seq, Message("user", note)).note = True
+            add_entry(state, seq, Message("user", note), note=True)
 
 
 def _compacted(state: State, event: ev.ContextCompacted, seq: int, item: ev.Recorded) -> None:

@@ -16,7 +16,7 @@ from ..config import ContextPolicy
 from ..messages import Message
 from ..sizes import CONSERVATIVE, Rates, Size, ceil_tokens, message_size, rates_of, text_size
 from ..state import State
-from .front import NO_ANSWER, NOTED
+from .front import NOTED, STOPPED, follows_no_answer
 
 _UNANSWERED = '{"error":{"type":"cancelled","message":"The call was not carried out."}}'
 _NOTED = message_size(NOTED)
@@ -46,20 +46,19 @@ def build_messages(state: State, system_prompt: str) -> list[Message]:
     messages = [_message("system", system_prompt)] if system_prompt else []
     if state.front is not None:
         messages += [_message("user", state.front), NOTED]
-    user_is_next = True  # between two turns of a person stands something of the assistant, so that roles alternate
+    before = None
     for entry in state.entries:
         message = entry.message
-        if message.role == "user":
-            if not user_is_next:
-                messages.append(NO_ANSWER)
-            messages.append(message)
-            user_is_next = False
-            continue
-        messages.append(message)
+        messages.append(_behind_a_stop(message.content or "") if follows_no_answer(before, entry) else message)
         for call in entry.calls:
             messages.append(call.result or Message("tool", _UNANSWERED, tool_call_id=call.call.id))
-        user_is_next = not entry.calls
+        before = entry
     return messages
+
+
+@functools.lru_cache(maxsize=64)
+def _behind_a_stop(text: str) -> Message:
+    return Message("user", STOPPED + text)
 
 
 @functools.lru_cache(maxsize=64)

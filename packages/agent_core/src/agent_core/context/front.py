@@ -20,11 +20,20 @@ _PINNED = "Facts that still hold:"
 _DOUBTED = "Calls of which it is not known whether they took effect:"
 NOTED = Message("assistant", "[Noted.]")
 """Stands behind a note, so that roles alternate."""
-NO_ANSWER = Message("assistant", "[No answer was given: the run stopped here.]")
-"""Stands between two messages of people."""
+STOPPED = "[The run above was stopped before it came to an answer. Go on with this message:]\n\n"
+"""Stands before what a person says where an answer was due. The assistant says nothing of the kind: small models take
+whatever it says for the way to answer.
+"""
 _LEFT_OUT = "[An older result of "
 MASK_GAIN = 160
 """Characters, more than what stands for a result that was left out takes."""
+
+
+def follows_no_answer(before: Entry | None, entry: Entry) -> bool:
+    """Whether a person speaks where the model had not answered yet."""
+    if before is None or entry.note or entry.message.role != "user":
+        return False
+    return before.message.role == "user" or bool(before.calls)
 
 
 def front_text(summary: str | None, pinned: Sequence[str], doubts: Sequence[Call], *, failed: bool = False) -> str:

@@ -12,23 +12,24 @@ import msgspec
 
 from ..events import ContextCompacted, RunStarted
 from ..messages import Message
-from ..sizes import Size, message_size, text_size, total
+from ..sizes import message_size, text_size, total
 from ..state import Call, Entry, Run, State
 from ..text import CLIP_NOTICE, clip
-from .front import NO_ANSWER, call_line, front_text, is_maskable, masked, newest_question
+from .front import STOPPED, call_line, follows_no_answer, front_text, is_maskable, masked, newest_question
 
 OVERFLOWED = 0.75
 """Part of a request that was too long for its endpoint, as estimated, that is taken to fit."""
-_NOTHING, _NO_ANSWER = Size(), message_size(NO_ANSWER)
+_STOPPED = text_size(STOPPED)
 
 
-def add_entry(state: State, seq: int, message: Message) -> Entry:
-    """The conversation goes on with a message."""
-    entry, newest = Entry(seq, message, message_size(message)), state.entries[-1] if state.entries else None
+def add_entry(state: State, seq: int, message: Message, *, note: bool = False) -> Entry:
+    """The conversation goes on with a message; ``note``: one of the runtime."""
+    entry = Entry(seq, message, message_size(message), note=note)
+    newest = state.entries[-1] if state.entries else None
     state.entries.append(entry)
     state.size = state.size.plus(entry.size)
-    if (between := _between(newest, message)) is not _NOTHING:
-        state.size = state.size.plus(between)
+    if follows_no_answer(newest, entry):
+        state.size = state.size.plus(_STOPPED)
     return entry
 
 
@@ -58,7 +59,7 @@ def compact(state: State, event: ContextCompacted) -> None:
         for entry in inside:
             _clip_entry(state, entry, event.keep, with_text=entry is not question)
     sizes = [size for entry in state.entries for size in (entry.size, *(call.size for call in entry.calls))]
-    sizes += [_between(one, other.message) for one, other in itertools.pairwise(state.entries)]
+    sizes += [_STOPPED for one, other in itertools.pairwise(state.entries) if follows_no_answer(one, other)]
     state.size, state.failed_summaries, state.settling = total(sizes), 0, event.by is None
 
 
@@ -74,13 +75,6 @@ def found_out(state: State, call: Call, outcome: str) -> None:
     state.doubts.remove(call)
     state.pinned = (*state.pinned, f"{call_line(call)}: {outcome}")
     state.front = front_text(state.summary, state.pinned, state.doubts)
-
-
-def _between(before: Entry | None, message: Message) -> Size:
-    """The size of what stands between two messages so that roles alternate."""
-    if message.role != "user" or before is None or (before.message.role == "assistant" and not before.calls):
-        return _NOTHING
-    return _NO_ANSWER
 
 
 def _clip_entry(state: State, entry: Entry, keep: int, *, with_text: bool) -> None:

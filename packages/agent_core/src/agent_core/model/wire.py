@@ -19,7 +19,7 @@ from .profile import DEFAULT, Profile
 from .schemas import inline, mentions_refs, simplify
 
 _encode = msgspec.json.Encoder().encode
-_NOTHING = "(empty)"
+NOTHING = "(empty)"
 """Stands for a text that is empty where endpoints refuse an empty one."""
 _ABOUT_TOOLS = frozenset({"tool_choice", "parallel_tool_calls"})
 _REASONING = ("reasoning_content", "reasoning")
@@ -37,12 +37,12 @@ def render_message(message: Message, profile: Profile = DEFAULT, origin: str | N
             extras = at_home or (profile.call_extras and _same_endpoint(message.origin, origin))
             body["tool_calls"] = [_call(call, profile, extras) for call in message.tool_calls]
         elif not message.content:
-            body["content"] = _NOTHING
+            body["content"] = NOTHING
         _replay(body, message, profile, at_home)
     elif message.role == "tool":
         body["tool_call_id"] = _call_id(message.tool_call_id or "", profile)
     if body["content"] in (None, "") and not message.tool_calls:
-        body["content"] = _NOTHING
+        body["content"] = NOTHING
     for key in profile.drop:
         if key not in ("role", "content", "tool_calls", "tool_call_id"):
             body.pop(key, None)
@@ -196,7 +196,7 @@ def _merged(messages: list[Message]) -> list[Message]:
             )
             continue
         if last is not None and last.role == "tool" and message.role == "user":
-            merged.append(Message(role="assistant", content=_NOTHING))
+            merged.append(Message(role="assistant", content=NOTHING))
         merged.append(message)
     return merged
 

@@ -12,11 +12,16 @@ from ..errors import ToolError
 from .tool import Tool, ToolContext, tool
 
 FOUND_AT_MOST = 8
+_NOTHING = (
+    "Nothing about this was said earlier in this conversation, so do not look for it with recall again. Look it up with"
+    " the other tools, or answer without it."
+)
 
 
 async def _recall(query: str, *, ctx: ToolContext) -> dict[str, Any]:
-    """Looks up what was said or found earlier in this conversation and is no longer shown: names, prices, promises,
-    numbers of documents. Give the words that stood there. What it finds is as of then, not as of now."""
+    """Only for earlier parts of this conversation that are no longer shown: what was said or promised there. Give the
+    words that stood there. It is no source of data: prices, stock and records come from the other tools.
+    """
     if ctx.recall is None:
         raise ToolError("There is no log to look into.")
     if not query.strip():
@@ -25,7 +30,7 @@ async def _recall(query: str, *, ctx: ToolContext) -> dict[str, Any]:
     passages = [
         {"event": one.seq, "at": moment(one.at), "by": one.name or one.speaker, "text": one.text} for one in found
     ]
-    return {"found": passages} if passages else {"found": [], "note": "Nothing was said about this. Try other words."}
+    return {"found": passages} if passages else {"found": [], "note": _NOTHING}
 
 
 RECALL: Tool = tool(name="recall", per_session=True)(_recall)

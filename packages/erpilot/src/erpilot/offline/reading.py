@@ -14,6 +14,8 @@ from importlib import resources
 from itertools import pairwise
 from typing import Any
 
+from agent_core.context.front import STOPPED
+
 from ..shop.numerals import in_digits
 
 WORDS: dict[str, Any] = tomllib.loads(resources.files(__package__).joinpath("words.toml").read_text(encoding="utf-8"))
@@ -68,9 +70,9 @@ class Asked:
 
 
 def question(content: str) -> str:
-    """What the person wrote, in half width and simplified characters, without the lines that the runtime freezes in
-    behind it."""
-    lines = content.translate(_SIMPLIFIED).split("\n")
+    """What the person wrote, in half width and simplified characters, without what the runtime puts before it and the
+    lines that it freezes in behind it."""
+    lines = content.removeprefix(STOPPED).translate(_SIMPLIFIED).split("\n")
     while lines and _FROZEN.fullmatch(lines[-1]):
         lines.pop()
     return unicodedata.normalize("NFKC", "\n".join(lines)).strip()
