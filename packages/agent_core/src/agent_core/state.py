@@ -88,9 +88,21 @@ class Repeat(Struct, gc=False):
         return self.result == result_digest(content)
 
 
+_READ_AT = ('"as_of', '"read_at', '"retrieved_at', '"fetched_at', '"generated_at', '"timestamp')
+"""Keys of the moment at which a result was read."""
+_READ_AT_LENGTH = 80
+"""Characters at the end of a result in which such a key is looked for."""
+
+
 def result_digest(content: str) -> str:
-    """Tells results apart, whatever notice the runtime put behind them."""
-    return hashlib.blake2b(content.removesuffix(REPEAT_NOTICE).encode(), digest_size=12).hexdigest()
+    """Tells results apart, whatever notice the runtime put behind them. Two that differ only in the moment at which
+    they were read, where that stands last, are the same: else whatever says it would never repeat.
+    """
+    content = content.removesuffix(REPEAT_NOTICE)
+    last_key = content.rfind('":', -_READ_AT_LENGTH)
+    if last_key > 0 and content.endswith(_READ_AT, 0, last_key):
+        content = content[:last_key]
+    return hashlib.blake2b(content.encode(), digest_size=12).hexdigest()
 
 
 MISTAKES = ("validation", "unknown_tool", "denied")

@@ -3,7 +3,8 @@
 Invariant: facts only, named and language-neutral. Money and quantities are decimal numbers as JSON strings
 ("1234.50", "480"), never floats; a quantity names its unit; an amount stands beside its currency and says whether tax
 is in it. Absent means not known or not applicable: a field without a value is left out, lists are always there.
-``as_of`` is the time of reading, to the minute, with the shop's offset from UTC.
+``as_of`` is the time of reading, to the minute, with the shop's offset from UTC; it stands last, so that a repeated
+result can be told (see ``agent_core.state.result_digest``).
 """
 
 from __future__ import annotations
@@ -33,13 +34,16 @@ Match = Literal["code", "barcode", "name", "fuzzy"]
 
 
 class Fact(BaseModel):
-    """Base of every result: immutable, and silent about what has no value."""
+    """Base of every result: immutable, silent about what has no value, and with the time of reading at its end."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     @model_serializer(mode="wrap")
     def _without_absent(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {key: value for key, value in handler(self).items() if value is not None}
+        told = {key: value for key, value in handler(self).items() if value is not None}
+        if "as_of" in told:
+            told["as_of"] = told.pop("as_of")
+        return told
 
 
 class UnitFact(Fact):
