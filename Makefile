@@ -60,8 +60,9 @@ web: setup ## build the page and serve it (ERPILOT_HOME chooses the data)
 screenshots: setup ## make the pictures of docs/web.md anew
 	@ERPILOT_SCREENSHOTS="$(CURDIR)/docs/screenshots" $(BIN)/python -m pytest -q tests/acceptance/web
 
-protocol: setup ## make the TypeScript types of the page anew from the types of the server
+protocol: setup ## make the types and the words of the page anew from those of the server
 	$(BIN)/python -m erpilot_api.typescript apps/web/src/protocol.ts
+	$(BIN)/python -m erpilot_api.shopwords apps/web/src/text/shopwords.ts
 
 # --upgrade: newest versions that fit; without network names or markers of this machine in the file.
 lock: setup ## compile requirements.lock anew from requirements.in and the pyproject files

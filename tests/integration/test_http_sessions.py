@@ -73,6 +73,27 @@ async def test_lists_come_in_pages_without_gaps_or_repeats() -> None:
         assert found == said[::-1]
 
 
+async def test_a_page_goes_on_where_the_one_before_ended_whatever_moved_meanwhile() -> None:
+    loop, _ = loop_over(*["hello"] * 6)
+    async with serving(house_of(loop)) as api:
+        client = api.client()
+        said = [(await client.say(f"question {number}"))[0].data["session_id"] for number in range(5)]
+        page = await client.get("/api/sessions?limit=2")
+        assert [entry["session_id"] for entry in page["sessions"]] == [said[4], said[3]]
+        await client.say("once more", said[3])  # the last one of the page is the first of the list by now
+        rest = await client.get(f"/api/sessions?limit=9&before={page['next']}")
+        assert [entry["session_id"] for entry in rest["sessions"]] == [said[2], said[1], said[0]]
+        assert rest["next"] is None
+
+
+@pytest.mark.parametrize("cursor", ["nobody", "261130-00000000", "", "_", "nan_x", "1e9_x", "-1_x", "x" * 301])
+async def test_what_is_no_place_in_a_list_is_told_as_such(cursor: str) -> None:
+    async with serving(house_of(loop_over()[0])) as api:
+        status, problem = await api.client().ask("GET", f"/api/sessions?before={cursor}")
+        assert (status, problem["type"]) == (422, "urn:erpilot:problem:invalid")
+        assert "before" in str(problem)
+
+
 @pytest.mark.parametrize(
     ("query", "hits"), [("保温杯", 1), ("库存 保温", 1), ("STOCK", 1), ("nothing", 0), ("", 2), ("a%_b", 0)]
 )

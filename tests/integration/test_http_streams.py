@@ -83,6 +83,7 @@ async def test_h3_a_reader_that_comes_back_behind_any_event_gets_exactly_the_res
             for path, headers in (
                 (f"?after={seen}&follow=run", {}),
                 ("?after=0&follow=none", {"Last-Event-ID": str(seen)}),
+                (f"?after={seen}&follow=none", {"Last-Event-ID": ""}),
             ):
                 rest = await client.read(f"/api/sessions/{session}/events{path}", headers=headers)
                 assert durable(rest) == list(range(seen + 1, head + 1))

@@ -13,7 +13,7 @@ import { useKept } from "../state/kept";
 import { type Lang, lang } from "../state/prefs";
 import { useStore } from "../state/store";
 import { summary } from "../text/arguments";
-import { fieldName, noticeText, titleText, toolName } from "../text/codes";
+import { fieldName, noticeText, titleText, toolName, valueText } from "../text/codes";
 import { fullTime, seconds } from "../text/format";
 import { indented, notAnObject } from "../text/json";
 import { useWords } from "../text/words";
@@ -159,11 +159,11 @@ export function ApprovalCard({ approval, may, onDecided }: Props) {
                 </th>
                 {changed && (
                   <td className="old">
-                    <Side text={change.before} opened={opened} onOpen={open} />
+                    <Side text={valueText(change.field, change.before, language)} opened={opened} onOpen={open} />
                   </td>
                 )}
                 <td className="new">
-                  <Side text={change.after} opened={opened} onOpen={open} />
+                  <Side text={valueText(change.field, change.after, language)} opened={opened} onOpen={open} />
                 </td>
               </tr>
             ))}

@@ -7,6 +7,7 @@ sentence; the caller appends them in the transaction that checks that state. Rep
 from __future__ import annotations
 
 import secrets
+import unicodedata
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -14,11 +15,13 @@ import msgspec
 
 from . import events as ev
 from .codec import decode, encode
-from .errors import Refused
+from .errors import Malformed, Refused
 from .state import Call, State, digest_parts
 from .text import encodable
 
 Outcome = Literal["happened", "did_not_happen", "send_again"]
+LONGEST_TITLE = 200
+"""Characters."""
 
 
 def decision(
@@ -146,9 +149,30 @@ def check_given(events: Sequence[ev.DurableEvent]) -> None:
         for event in events:
             decode(encode(event))
     except UnicodeEncodeError:
-        raise Refused("What was given holds characters that are not text.") from None
+        raise Malformed("What was given holds characters that are not text.") from None
     except (ValueError, TypeError, OverflowError) as error:
-        raise Refused(f"A value has the wrong kind: {error}.") from None
+        raise Malformed(f"A value has the wrong kind: {error}.") from None
+
+
+def parts_of(content: str | Sequence[ev.Part]) -> tuple[ev.Part, ...]:
+    """The parts of a message. Raises ``Malformed`` for one that says nothing, or holds characters that are no text."""
+    parts = (ev.TextPart(content),) if isinstance(content, str) else tuple(content)
+    text = "".join(part.text for part in parts if isinstance(part, ev.TextPart))
+    if not parts or not (text.strip() or any(isinstance(part, ev.FilePart) for part in parts)):
+        raise Malformed("The message is empty.")
+    if encodable(text) != text or "\0" in text:
+        raise Malformed("The message holds characters that are not text.")
+    return parts
+
+
+def check_title(title: str) -> None:
+    """Raises ``Malformed`` for what cannot be the name of a session in a list: one line that can be read."""
+    if not title.strip():
+        raise Malformed("The title is empty.")
+    if len(title) > LONGEST_TITLE:
+        raise Malformed(f"The title has more than {LONGEST_TITLE} characters.")
+    if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in title):
+        raise Malformed("The title holds characters that do not belong into a line of text.")
 
 
 def _json(arguments: dict[str, Any]) -> str:

@@ -163,3 +163,7 @@ class Erased(StoreError):
 
 class Refused(AgentError):
     """A command whose precondition does not hold (a decision that came too late, an id used twice)."""
+
+
+class Malformed(Refused):
+    """What was given cannot be taken at any time: an empty message, characters that are not text."""

@@ -18,7 +18,18 @@ from msgspec import structs
 from . import events as ev
 from .answers import AnswerChecker
 from .branches import fork, roll_back
-from .commands import Outcome, check_given, decision, interruption, new_message_id, queueing, resolution, revocation
+from .commands import (
+    Outcome,
+    check_given,
+    check_title,
+    decision,
+    interruption,
+    new_message_id,
+    parts_of,
+    queueing,
+    resolution,
+    revocation,
+)
 from .config import LoopConfig, Price
 from .context.calibration import Calibrations
 from .driver import Driver
@@ -35,7 +46,6 @@ from .store.base import EventStore
 from .store.memory import MemoryStore
 from .store.sqlite import new_session_id
 from .summarising import Summariser
-from .text import encodable
 from .tools.cache import ResultCache
 from .tools.locks import KeyLocks
 from .tools.output import READ_OUTPUT
@@ -115,7 +125,7 @@ class AgentLoop:
         cut short.
         """
         said = ev.UserMessage(
-            content=_parts(content), author=by, client_message_id=client_message_id, context=tuple(context)
+            content=parts_of(content), author=by, client_message_id=client_message_id, context=tuple(context)
         )
         started = ev.SessionStarted(owner=owner, tenant=tenant, profile=profile, salt=new_salt())
         return self._drive(session_id, by, started if session_id is None else None, self._masker.value(said))
@@ -194,7 +204,10 @@ class AgentLoop:
     async def label(
         self, session_id: str, *, by: str = "user", title: str | None = None, archived: bool | None = None
     ) -> list[ev.Recorded]:
-        """Names a session, or puts it away; what is None stays. For lists: no decision depends on it."""
+        """Names a session, or puts it away; what is None stays. For lists: no decision depends on it. Raises ``Malformed``
+        for a title that is no line of text, empty or too long."""
+        if title is not None:
+            check_title(title)
         labelled = self._masker.value(ev.SessionLabelled(by=by, title=title, archived=archived))
         return await self._command(session_id, lambda _: [labelled])
 
@@ -222,7 +235,7 @@ class AgentLoop:
         message that was sent before under its id is not queued again.
         """
         queued = ev.MessageQueued(
-            content=_parts(content),
+            content=parts_of(content),
             author=by,
             client_message_id=client_message_id or new_message_id(),
             context=tuple(context),
@@ -385,13 +398,3 @@ def _registry(
     if (reason := leaks(registry.rules, config.rules, private_data=config.private_data)) is not None:
         raise ValueError(reason)
     return registry
-
-
-def _parts(content: Content) -> tuple[ev.Part, ...]:
-    parts = (ev.TextPart(content),) if isinstance(content, str) else tuple(content)
-    text = "".join(part.text for part in parts if isinstance(part, ev.TextPart))
-    if not parts or not (text.strip() or any(isinstance(part, ev.FilePart) for part in parts)):
-        raise Refused("The message is empty.")
-    if encodable(text) != text or "\0" in text:
-        raise Refused("The message holds characters that are not text.")
-    return parts

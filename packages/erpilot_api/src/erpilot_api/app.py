@@ -15,6 +15,7 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from . import problems
 from .door import LOOPBACK, Door
@@ -58,8 +59,17 @@ def create_app(
         app.include_router(module.router)
     described(app)
     if (static / "index.html").exists():
-        app.mount("/", _Page(directory=static, html=True))
+        app.router.default = _beside_the_api(_Page(directory=static, html=True), app.router.not_found)
     return app
+
+
+def _beside_the_api(page: ASGIApp, nothing: ASGIApp) -> ASGIApp:
+    """The page where no resource is meant; mounted, it would hide that a resource is there under another method."""
+
+    async def chosen(scope: Scope, receive: Receive, send: Send) -> None:
+        await (nothing if scope["path"].startswith("/api/") else page)(scope, receive, send)
+
+    return chosen
 
 
 class _Page(StaticFiles):

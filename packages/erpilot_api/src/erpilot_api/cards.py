@@ -38,6 +38,8 @@ class Card:
         self.environment = ""
         """Name of the content that the newest run's decisions depend on."""
         self.run_open = False
+        self.begun_by: str | None = None
+        """Who began the newest run."""
         self.ended: str | None = None
         self.updated = 0.0
         self.steps, self.usage, self.costs = 0, Usage(), dict[str, Decimal]()
@@ -92,8 +94,8 @@ class Card:
                 self.archived = self.archived if archived is None else archived
             case ev.UserMessage() | ev.MessageQueued() as said:
                 self._say(item.seq, said)
-            case ev.RunStarted(environment=environment):
-                self.run_open, self.environment = True, environment
+            case ev.RunStarted(environment=environment, by=by):
+                self.run_open, self.environment, self.begun_by = True, environment, by
             case ev.LoopEnd(reason=reason):
                 self.run_open, self.ended = False, reason
             case ev.RolledBack():
@@ -155,7 +157,7 @@ class Cards:
 
     async def listed(self) -> AsyncIterator[tuple[SessionInfo, Card]]:
         """All that can be read, the one used last first."""
-        for info in await self._store.sessions():
+        for info in sorted(await self._store.sessions(), key=lambda info: (info.updated_at, info.session_id))[::-1]:
             try:
                 yield info, await self.at(info)
             except (DamagedLog, Erased):

@@ -54,12 +54,15 @@ class Door:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
+        app = self._app
+        if scope["method"] == "HEAD" and scope["path"].startswith("/api/"):
+            scope, app = {**scope, "method": "GET"}, _head_only(app)  # the server itself sends no body then
         try:
             receive = self._let_in(scope, receive)
         except Trouble as trouble:
             await answer(trouble.problem, trouble.headers)(scope, receive, send_guarded)
             return
-        await self._app(scope, receive, send_guarded)
+        await app(scope, receive, send_guarded)
 
     def _let_in(self, scope: Scope, receive: Receive) -> Receive:
         headers = Headers(scope=scope)
@@ -117,6 +120,27 @@ def _tokens(headers: Headers) -> Iterable[str]:
         return
     if cookie is not None:
         yield cookie.value
+
+
+def _head_only(app: ASGIApp) -> ASGIApp:
+    """Answers as ``app`` does, and ends with the head of the answer: a stream is not to go on for nobody."""
+
+    async def answered(scope: Scope, receive: Receive, send: Send) -> None:
+        begun = ended = False
+
+        async def until_begun() -> Message:
+            return {"type": "http.disconnect"} if begun else await receive()
+
+        async def watched(message: Message) -> None:
+            nonlocal begun, ended
+            begun, ended = True, not message.get("more_body", message["type"] == "http.response.start")
+            await send(message)
+
+        await app(scope, until_begun, watched)
+        if begun and not ended:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    return answered
 
 
 def _limited(receive: Receive, most: int) -> Receive:

@@ -21,6 +21,7 @@ from agent_core.errors import (
     DamagedLog,
     Erased,
     Fenced,
+    Malformed,
     Refused,
     StoreError,
     UnknownSession,
@@ -90,6 +91,8 @@ def problem_of(error: BaseException) -> Problem:
             return problem("not-found", "There is no such session.")
         case Busy():
             return problem("busy", "Another run of this session is going on: queue the message, or interrupt the run.")
+        case Malformed():
+            return problem("invalid", str(error))
         case Refused():
             return problem("refused", str(error))
         case Erased():

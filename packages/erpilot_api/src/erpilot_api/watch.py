@@ -17,6 +17,8 @@ LOOK_SECONDS = 1.0
 """How soon a reader sees what another process appended."""
 TAKE_UP_SECONDS = 30.0
 """How often runs are looked for whose driver died."""
+LEFT_ALONE_SECONDS = 3600.0
+"""After so long nobody waits for a run of the command line any more; whoever still wants it resumes it."""
 _log = logging.getLogger(__name__)
 
 
@@ -38,10 +40,13 @@ async def watch(house: House, users_changed: Callable[[], bool]) -> None:
 
 
 async def take_up(house: House) -> None:
-    """Goes on with runs that were begun over HTTP and are driven by nobody: cut short, or decided and not resumed."""
+    """Goes on with runs that are driven by nobody: cut short, or decided and not resumed. Whether somebody drives one
+    is told by its lease; those of the command line are looked at only when they have been quiet for a while."""
+    now = house.clock()
     async for _, card in house.cards.listed():
-        if card.owner is None or house.runs.is_driven(card.session_id):
-            continue  # a run of the command line is gone on with there
         decided = card.ended == "awaiting_approval" and not card.asked and not card.doubts
-        if card.run_open or decided:
-            house.runs.take_up(await house.loop_of(card), card.session_id, card.owner)
+        if not (card.run_open or decided) or house.runs.is_driven(card.session_id):
+            continue
+        if card.owner is None and not TAKE_UP_SECONDS < now - card.updated < LEFT_ALONE_SECONDS:
+            continue
+        house.runs.take_up(await house.loop_of(card), card.session_id, card.owner or card.begun_by or "")

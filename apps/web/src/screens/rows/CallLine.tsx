@@ -13,7 +13,7 @@ import { useKept } from "../../state/kept";
 import { lang } from "../../state/prefs";
 import { useStore } from "../../state/store";
 import { summary } from "../../text/arguments";
-import { toolName } from "../../text/codes";
+import { howToCheck, toolName } from "../../text/codes";
 import { oneLine, seconds } from "../../text/format";
 import { marked } from "../../text/hidden";
 import { useWords } from "../../text/words";
@@ -165,10 +165,12 @@ function Doubt({ call }: { call: Call }) {
   const language = useStore(lang);
   const { sessionId } = useContext(SessionContext);
   const action = useAction();
+  const how = howToCheck(call.tool, language);
   const answers = ["happened", "did_not_happen", "send_again"] as const;
   return (
     <section className="card doubt" aria-label={say("call_uncertain")}>
       <p>{say("doubt_title", { tool: toolName(call.tool, language) })}</p>
+      {how && <p className="faint">{how}</p>}
       <div className="card-actions">
         {answers.map((outcome) => (
           <Button

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
@@ -36,26 +37,33 @@ async def list_sessions(
     query: Annotated[str, Query(max_length=200, description="Words that all have to stand in it.")] = "",
     archived: Annotated[bool, Query(description="The archived ones instead of the others.")] = False,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    before: Annotated[str | None, Query(max_length=100, description="`next` of the page before.")] = None,
+    before: Annotated[str | None, Query(max_length=300, description="`next` of the page before.")] = None,
 ) -> Response:
     """A page of the list. Searched are names and ids, and the log: messages, answers, results, whatever their case."""
-    wanted, skipping = query.casefold(), before is not None
+    wanted, after = query.casefold(), None if before is None else _place_of(before)
     said = await _where_it_was_said(house, user, query)
     found: list[SessionSummary] = []
     following: str | None = None
     async for info, card in house.cards.listed():
-        if skipping:
-            skipping = info.session_id != before
+        if after is not None and (info.updated_at, info.session_id) >= after:
             continue
         if not user.sees(card.owner, card.tenant) or card.archived != archived:
             continue
         if not (card.is_called(wanted) or card.session_id in said):
             continue
         if len(found) == limit:
-            following = found[-1].session_id
+            following = f"{found[-1].updated_at!r}_{found[-1].session_id}"
             break
         found.append(summary(house, info, card))
     return told(SessionList(sessions=tuple(found), next=following))
+
+
+def _place_of(cursor: str) -> tuple[float, str]:
+    """The place in the list that a ``next`` stands for: no session has to stand there any more."""
+    time, _, session_id = cursor.partition("_")
+    if not session_id or not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,9})?", time):
+        raise Trouble("invalid", "`before` is no `next` of this list; ask without it for the first page.")
+    return float(time), session_id
 
 
 async def _where_it_was_said(house: House, user: User, query: str) -> set[str]:
@@ -108,8 +116,6 @@ async def change_session(
     """Both are events of the log; what is not given stays."""
     title = change.title if change.title != card.name else None
     archived = change.archived if change.archived != card.archived else None
-    if title is not None and (not title.strip() or "\0" in title):
-        raise Trouble("invalid", "The title is empty, or holds characters that are not text.")
     if title is not None or archived is not None:
         loop = await house.loop_of(card)
         recorded = await loop.label(card.session_id, by=user.name, title=title, archived=archived)

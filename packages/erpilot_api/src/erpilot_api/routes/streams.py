@@ -90,13 +90,13 @@ async def events(
         Query(description="`none`: what is stored; `run`: until nothing goes on any more; `always`: also later runs."),
     ] = "none",
     last_event_id: Annotated[
-        str | None, Header(pattern="^[0-9]{1,15}$", description="As a browser sends it; stands in for `after`.")
+        str | None, Header(pattern="^[0-9]{0,15}$", description="As a browser sends it; stands in for `after`.")
     ] = None,
 ) -> Response:
     """Everything behind `after`, each event once and in order; a reader who comes in the middle of a step gets a
     `partial` frame with what was shown of it so far. `Last-Event-ID` wins over `after`, since a browser that comes
     back asks for the same address again."""
-    start = int(last_event_id) if last_event_id is not None else after or 0
+    start = int(last_event_id) if last_event_id else after or 0
     channel = house.runs.channel(card.session_id)
     reader = Reader(house.store, channel, min(start, card.seq), follow=follow, run_open=card.run_open)
     return EventStream(reader, card.seq, house.streams)
