@@ -204,8 +204,8 @@ class AgentLoop:
     async def label(
         self, session_id: str, *, by: str = "user", title: str | None = None, archived: bool | None = None
     ) -> list[ev.Recorded]:
-        """Names a session, or puts it away; what is None stays. For lists: no decision depends on it. Raises ``Malformed``
-        for a title that is no line of text, empty or too long."""
+        """Names a session, or puts it away; what is None stays. For lists: no decision depends on it. ``Malformed``:
+        a title that is empty, too long or no line of text."""
         if title is not None:
             check_title(title)
         labelled = self._masker.value(ev.SessionLabelled(by=by, title=title, archived=archived))
