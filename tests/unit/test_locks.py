@@ -68,7 +68,7 @@ async def _all(works: list[Any]) -> None:
     assert watch.done >= expected
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(_work, max_size=12))
 def test_whatever_calls_touch_writers_are_alone_and_everybody_comes_to_an_end(works: list[Any]) -> None:
     asyncio.run(_all(works))

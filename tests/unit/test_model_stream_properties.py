@@ -45,7 +45,7 @@ def summary(events: list[ModelEvent]) -> tuple[object, ...]:
 
 
 @given(st.sampled_from(IDS), st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_cutting_of_the_bytes_gives_the_same_events(name: str, data: st.DataObject) -> None:
     quirk = quirks()[name]
     reads = reads_of(quirk)
@@ -61,7 +61,7 @@ def test_any_cutting_of_the_bytes_gives_the_same_events(name: str, data: st.Data
 
 
 @given(st.lists(TEXT, max_size=8), st.sampled_from(["\n", "\r\n", "\r"]), st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_text_comes_through_whole_whatever_ends_the_lines(texts: list[str], line_end: str, data: st.DataObject) -> None:
     body = b"".join(sse(delta(content=text), line_end) for text in texts) + finished()
     cuts = sorted(data.draw(st.sets(st.integers(0, len(body)), max_size=20)))
@@ -77,7 +77,7 @@ def test_text_comes_through_whole_whatever_ends_the_lines(texts: list[str], line
 @given(
     st.lists(st.tuples(st.sampled_from(["put", "now"]), ARGUMENTS), min_size=1, max_size=5), st.booleans(), st.data()
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_any_interleaving_of_fragments_joins_to_the_same_calls(
     calls: list[tuple[str, dict[str, Any]]], repeat_ids: bool, data: st.DataObject
 ) -> None:
@@ -99,7 +99,7 @@ def test_any_interleaving_of_fragments_joins_to_the_same_calls(
 
 
 @given(st.lists(ARGUMENTS, min_size=1, max_size=4), st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_calls_without_an_index_are_told_apart_by_their_ids(calls: list[dict[str, Any]], data: st.DataObject) -> None:
     reads = []
     for number, arguments in enumerate(calls):
@@ -115,7 +115,7 @@ def test_calls_without_an_index_are_told_apart_by_their_ids(calls: list[dict[str
 
 
 @given(st.sampled_from(IDS), st.floats(0, 1), st.sampled_from(["eof", "reset", "idle"]))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_no_prefix_of_a_stream_yields_a_call_to_run(name: str, share: float, ending: Any) -> None:
     """It is an error, or the stream had said that it was over."""
     quirk = quirks()[name]
@@ -131,7 +131,7 @@ def test_no_prefix_of_a_stream_yields_a_call_to_run(name: str, share: float, end
 
 
 @given(ARGUMENTS, st.integers(0, 200), st.sampled_from(["length", "tool_calls", "stop", "", None]), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_u1_arguments_that_were_cut_off_are_never_run(
     arguments: dict[str, Any], kept: int, reason: str | None, done: bool
 ) -> None:
@@ -155,7 +155,7 @@ def test_u1_arguments_that_were_cut_off_are_never_run(
 
 
 @given(st.binary(max_size=400), st.sampled_from([200, 400, 500]))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_no_bytes_at_all_make_the_decoder_raise(noise: bytes, status: int) -> None:
     for body in (noise, b"data: " + noise + b"\n\n", b'data: {"choices":[{"delta":' + noise, finished() + noise):
         decoder = Decoder(status=status)
@@ -204,7 +204,7 @@ JSON = st.recursive(
 
 
 @given(st.lists(JSON, max_size=4))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_no_json_of_any_shape_makes_the_decoder_raise(chunks: list[Any]) -> None:
     body = b"".join(f"data: {json.dumps(chunk)}\n\n".encode() for chunk in chunks)
     nested = b"".join(f"data: {json.dumps({'choices': [{'delta': chunk}]})}\n\n".encode() for chunk in chunks)

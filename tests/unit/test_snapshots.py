@@ -38,7 +38,7 @@ def through_bytes(state: State) -> State:
     return read_again
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(log=logs(), data=st.data())
 def test_folding_on_from_any_snapshot_gives_what_folding_from_the_start_gives(
     log: list[ev.Recorded], data: st.DataObject
