@@ -11,7 +11,8 @@ import pytest
 from agent_core import events as ev
 from agent_core.context.build import build_messages
 from agent_core.decide import close_calls, waits
-from agent_core.fold import MOST_OUTPUTS, fold, message_text
+from agent_core.fold import fold, message_text
+from agent_core.fold_calls import MOST_OUTPUTS
 from agent_core.messages import Usage
 from agent_core.state import LONGEST_GAP, State
 from tests.support.logs import (

@@ -12,16 +12,11 @@ from typing import Any
 import msgspec
 
 from . import events as ev
-from .context.moves import OVERFLOWED, add_entry, ceiling, compact, found_out, give_result
+from .context.moves import OVERFLOWED, add_entry, ceiling, compact
+from .fold_calls import cut_off, decided, finished, requested, resolved, started, tripped
 from .hidden_text import remove, removed_notice
 from .messages import Message, Usage
-from .sizes import Size
-from .state import MISTAKES, Call, Contents, Entry, Repeat, Run, State, digest_parts, environment_of, result_digest
-
-LONGEST_TRAIL = 24
-"""Calls that are looked at for cycles."""
-MOST_OUTPUTS = 100
-"""Cut outputs that can still be paged through."""
+from .state import Call, Contents, Entry, Run, State, digest_parts, environment_of
 
 
 def fold(
@@ -115,7 +110,7 @@ def _session_started(state: State, event: ev.SessionStarted, seq: int, item: ev.
     # A fork: the conversation and its owner come along, what is open, what waits and what was trusted does not.
     state.owner, state.tenant = event.owner or state.owner, event.tenant or state.tenant
     state.profile = event.profile or state.profile
-    _cut_off(state, state.run)
+    cut_off(state, state.run)
     for queued in state.queue:
         state.said.pop(queued.client_message_id or "", None)
     state.run, state.queue, state.grants = None, [], {}
@@ -214,114 +209,12 @@ def _count_usage(state: State, usage: Usage | None, cost: ev.Cost | None) -> Non
         run.cost = cost if run.cost is None else ev.Cost(run.cost.amount + cost.amount, cost.currency)
 
 
-def _approval_requested(state: State, event: ev.ApprovalRequested, seq: int, item: ev.Recorded) -> None:
-    if (call := state.find_call(event.call_id)) is not None:
-        call.status, call.digest, call.arguments = "asked", event.digest, event.arguments
-        call.deadline, call.versions, call.offer = event.deadline, event.versions, event.offer
-
-
-def _approval_decided(state: State, event: ev.ApprovalDecided, seq: int, item: ev.Recorded) -> None:
-    call = state.find_call(event.call_id)
-    if call is None or call.status != "asked" or call.digest != event.digest:
-        return
-    call.reason, call.decision, call.decided_by = event.reason, event.decision, event.by
-    if event.decision == "approved" and event.arguments is not None:  # edited: a new question, with a new digest
-        call.call = msgspec.structs.replace(call.call, arguments=event.arguments, repaired=False)
-        call.status, call.digest, call.arguments, call.decision = "new", None, None, None
-        call.edited = True
-    else:
-        call.status = "approved" if event.decision == "approved" else "denied"
-        if event.decision == "expired":
-            call.deadline = 0.0
-
-
 def _trust_granted(state: State, event: ev.TrustGranted, seq: int, item: ev.Recorded) -> None:
     state.grants[event.grant_id] = event
 
 
 def _trust_revoked(state: State, event: ev.TrustRevoked, seq: int, item: ev.Recorded) -> None:
     state.grants.pop(event.grant_id, None)
-
-
-def _call_started(state: State, event: ev.ToolCallStarted, seq: int, item: ev.Recorded) -> None:
-    call = state.find_call(event.call_id)
-    if call is None:
-        return
-    if call.attempts == 0 and state.run is not None:
-        state.run.calls += 1
-        state.session_calls += 1
-    call.status, call.attempts, call.digest = "started", event.attempt, event.digest
-
-
-def _call_finished(state: State, event: ev.ToolCallFinished, seq: int, item: ev.Recorded) -> None:
-    call = state.find_call(event.call_id)
-    if call is None or call.result is not None:
-        return
-    uncertain = event.error is not None and event.error.type == "uncertain" and call.status != "cut"
-    call.doubted = uncertain or (call.doubted and call.status != "cut")
-    call.status, call.failed = "uncertain" if uncertain else "done", not event.ok
-    give_result(state, call, event.content, seq)
-    run = state.run
-    if event.truncated is not None:
-        state.outputs[event.call_id] = event.truncated
-        if len(state.outputs) > MOST_OUTPUTS:
-            del state.outputs[next(iter(state.outputs))]
-    if run is None or not event.digest:
-        return
-    rules = run.rules(event.tool)
-    if rules.untrusted and (event.ok or call.attempts):
-        state.untrusted_read = True  # what outsiders wrote may stand in an error, too
-    key, result = f"{event.tool}:{event.digest}", None
-    mistaken = event.error is not None and event.error.type in MISTAKES
-    if call.attempts or event.cached or mistaken:
-        result = result_digest(event.content)
-        run.trail.append(f"{key}:{result}")
-        del run.trail[:-LONGEST_TRAIL]
-    if rules.tier != "READ" and call.attempts:
-        run.repeats.clear()
-        run.refused.clear()
-    elif result is not None:
-        known = run.repeats.get(key)
-        if known is None or known.result != result:
-            run.repeats[key] = Repeat(1, result)
-        else:
-            known.count += 1
-
-
-def _outcome_resolved(state: State, event: ev.OutcomeResolved, seq: int, item: ev.Recorded) -> None:
-    call = state.find_doubted(event.call_id)
-    if call is None or call.status != "uncertain":
-        return
-    call.resolved = event.outcome
-    if not any(call is one for one in state.entries[-1].calls):  # requests held it before: they begin anew
-        state.manifest, state.manifest_seq = [], 0
-    if call in state.doubts:
-        found_out(state, call, event.content or event.outcome)
-        return
-    if event.outcome == "send_again":
-        call.status, call.result = "approved", None
-        state.size, call.size = state.size.minus(call.size), Size()
-    else:
-        call.status, call.failed = "done", event.outcome != "happened"
-        if event.content is not None:
-            give_result(state, call, event.content, seq)
-
-
-def _guard_tripped(state: State, event: ev.GuardTripped, seq: int, item: ev.Recorded) -> None:
-    run = state.run
-    if run is None:
-        return
-    if event.guard in ("repeated_call", "cycle") and isinstance(key := event.evidence.get("call"), str):
-        run.refused[key] = run.refused.get(key, 0) + 1
-        if event.guard == "cycle":  # it goes round with the rest, so that the next one is seen to go on with it
-            run.trail += [one for one in run.trail if one.rpartition(":")[0] == key][-1:]
-            del run.trail[:-LONGEST_TRAIL]
-    if event.action == "ended":
-        run.ending = event.guard
-    elif event.action == "warned":
-        run.nudged = (*run.nudged, event.guard)
-        if isinstance(note := event.evidence.get("note"), str):
-            add_entry(state, seq, Message("user", note), note=True)
 
 
 def _compacted(state: State, event: ev.ContextCompacted, seq: int, item: ev.Recorded) -> None:
@@ -352,7 +245,7 @@ def _rolled_back(state: State, event: ev.RolledBack, seq: int, earlier: State | 
         state.size, state.pinned, state.front = earlier.size, earlier.pinned, earlier.front
         state.doubts = msgspec.convert(msgspec.to_builtins(earlier.doubts), list[Call])
         state.failed_summaries, state.settling = earlier.failed_summaries, earlier.settling
-    _cut_off(state, run)
+    cut_off(state, run)
     state.run, state.manifest, state.manifest_seq = None, [], 0
 
 
@@ -374,27 +267,17 @@ _HANDLERS: dict[type, Any] = {
     ev.ModelAttemptFailed: _attempt_failed,
     ev.AssistantMessage: _assistant_message,
     ev.StepEnd: _step_end,
-    ev.ApprovalRequested: _approval_requested,
-    ev.ApprovalDecided: _approval_decided,
+    ev.ApprovalRequested: requested,
+    ev.ApprovalDecided: decided,
     ev.TrustGranted: _trust_granted,
     ev.TrustRevoked: _trust_revoked,
-    ev.ToolCallStarted: _call_started,
-    ev.ToolCallFinished: _call_finished,
-    ev.OutcomeResolved: _outcome_resolved,
-    ev.GuardTripped: _guard_tripped,
+    ev.ToolCallStarted: started,
+    ev.ToolCallFinished: finished,
+    ev.OutcomeResolved: resolved,
+    ev.GuardTripped: tripped,
     ev.ContextCompacted: _compacted,
     ev.SummaryFailed: _summary_failed,
     ev.AnswerChecked: _answer_checked,
     ev.RunInterrupted: _interrupted,
     ev.LoopEnd: _loop_end,
 }
-
-
-def _cut_off(state: State, run: Run | None) -> None:
-    """Takes the calls of the newest message out of everybody's hands: what is open gets no result of its own."""
-    for call in state.entries[-1].calls if state.entries else ():
-        if call.result is None:
-            call.doubted = call.may_have_happened(run)
-            call.status, call.decision = "cut", None
-        else:
-            call.status = "done"
