@@ -33,23 +33,21 @@ from .commands import (
 from .config import LoopConfig, Price
 from .context.calibration import Calibrations
 from .driver import Driver
-from .errors import Refused, StoreError
+from .errors import StoreError
 from .masking import Masker
 from .messages import ModelClient, WireModel, measured_as, model_name
-from .opening import abandonment, new_run_id, resumption
-from .permission import leaks
+from .opening import new_run_id, next_opening
 from .recalling import with_recalled
 from .requests import RequestBuilder, environment
 from .session import LEASE_SECONDS, Session, new_salt, new_session, open_session
-from .state import State, digest_parts
+from .state import State
 from .store.base import EventStore
 from .store.memory import MemoryStore
 from .store.sqlite import new_session_id
 from .summarising import Summariser
 from .tools.cache import ResultCache
 from .tools.locks import KeyLocks
-from .tools.output import READ_OUTPUT
-from .tools.registry import Registry
+from .tools.offer import offered
 from .tools.tool import Tool
 from .undo import Compensation, undo_plan, undoing
 
@@ -94,7 +92,7 @@ class AgentLoop:
         check = None if answer_checker is None else answer_checker.name
         own = structs.replace(LoopConfig() if config is None else config, answer_check=check)
         self.config, self._checker = self._masker.value(own), answer_checker
-        self.registry = _registry(tuple(tools), known_tools, tuple(findable_tools), self.config)
+        self.registry = offered(tuple(tools), known_tools, tuple(findable_tools), self.config)
         self.registry.schemas = self._masker.value(self.registry.schemas)
         self.store: EventStore = MemoryStore() if store is None else store
         self._summariser = Summariser(model, price) if summariser is None else summariser
@@ -369,32 +367,8 @@ class AgentLoop:
             check_given([started, begins, said])
             session.stage([started, begins, said], contents=contents)
             return
-        if plan is not None:
-            events = [*abandonment(state), begins, *undoing(state, plan, by)]
-        elif said is None:
-            events = resumption(state, begins, self.clock())
-        elif (known := state.said.get(said.client_message_id or "")) is None:
-            events = [*abandonment(state), begins, said]
-        elif known == digest_parts(said.content):
-            events = resumption(state, begins, self.clock())
-        else:
-            raise Refused(f"Another message was sent under the id {said.client_message_id!r} before.")
+        taking_back = None if plan is None else undoing(state, plan, by)
+        events = next_opening(state, begins, said, taking_back, self.clock())
         events = await with_recalled(session, events, self.config, self.registry.tokens)
         check_given(events)
         session.stage(events, contents=contents)
-
-
-def _registry(
-    tools: tuple[Tool, ...], known: Iterable[Tool], findable: tuple[Tool, ...], config: LoopConfig
-) -> Registry:
-    """The offered tools, checked against the rules."""
-    offers = (*tools, READ_OUTPUT) if tools and config.read_output else tools
-    registry = Registry(offers, known, findable)
-    for rule in config.rules:
-        if not set("*?[") & set(rule.tool) and not registry.knows(rule.tool):
-            raise ValueError(f"the rule to {rule.effect} {rule.tool!r} names no tool")
-        if rule.target is not None and not registry.tells_target(rule.tool):
-            raise ValueError(f"the rule to {rule.effect} {rule.tool!r} is about targets, which that tool does not tell")
-    if (reason := leaks(registry.rules, config.rules, private_data=config.private_data)) is not None:
-        raise ValueError(reason)
-    return registry

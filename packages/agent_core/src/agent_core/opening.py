@@ -7,17 +7,43 @@ nothing to append.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 
 import msgspec
 
 from . import events as ev
 from .decide import close_calls, waits
-from .state import Run, State
+from .errors import Refused
+from .state import Run, State, digest_parts
 
 
 def new_run_id() -> str:
     """Unique for ever."""
     return "run-" + secrets.token_hex(6)
+
+
+def next_opening(
+    state: State,
+    begins: ev.RunStarted,
+    said: ev.UserMessage | None,
+    taking_back: Sequence[ev.DurableEvent] | None,
+    now: float,
+) -> list[ev.DurableEvent]:
+    """What a drive of a session that there is begins with: calls that take something back, what is said, or what it
+    needs to go on. What was said before under its id is not said again.
+
+    Raises ``Refused`` when something else was said under that id.
+    """
+    if taking_back is not None:
+        return [*abandonment(state), begins, *taking_back]
+    if said is None:
+        return resumption(state, begins, now)
+    known = state.said.get(said.client_message_id or "")
+    if known is None:
+        return [*abandonment(state), begins, said]
+    if known != digest_parts(said.content):
+        raise Refused(f"Another message was sent under the id {said.client_message_id!r} before.")
+    return resumption(state, begins, now)
 
 
 def resumption(state: State, begins: ev.RunStarted, now: float) -> list[ev.DurableEvent]:
