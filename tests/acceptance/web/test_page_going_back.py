@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.async_api import Browser, expect
 
-from tests.acceptance.web.counter import USED, counter, link_of
+from tests.acceptance.web.counter import QUOTATION, USED, counter, link_of, quoting
 from tests.support.web import visit
 
 LOOKING = [("get_order", {"number": "123"}), USED]
@@ -66,6 +66,7 @@ async def test_a_replay_goes_through_the_events_by_hand_and_by_itself(
         # Whoever moves by hand stops what moves by itself, wherever that is by now.
         place = page.get_by_role("slider", name="位置")
         await place.focus()
+        await place.press("End")  # Home alone moves nothing where it still stands at the beginning
         await place.press("Home")
         await expect(page.locator(".player-at")).to_have_text(f"0 / {len(log)}")
         await expect(page.locator(".row")).to_have_count(0)
@@ -140,6 +141,42 @@ async def test_a_conversation_is_taken_back_and_what_was_said_stays_to_be_seen(
         await seen.said("换个问法")
         await expect(page.locator(".answer").last).to_contain_text("重新回答")
         await expect(page.locator(".aside .answer")).to_have_count(1)
+
+
+async def test_whoever_goes_back_behind_a_write_sees_what_stays_and_may_have_it_taken_back(
+    home: Path, browser: Browser, tmp_path: Path
+) -> None:
+    turns = (quoting(QUOTATION), ["报价单已建好。", USED], ["报价单已取消。", USED])
+    async with counter(home, *turns) as api, visit(browser, link_of(api), tmp_path) as seen:
+        page = seen.page
+        approve = page.get_by_role("button", name="批准", exact=True)
+        await seen.said("给鑫源商行报 30 箱可乐")
+        await approve.click()
+        await expect(page.locator(".answer")).to_contain_text("报价单已建好")
+        await seen.ended()
+
+        async def back() -> None:
+            row = page.locator(".user-row").first
+            await row.hover()
+            await row.get_by_role("button", name="操作").click()
+            await page.get_by_role("menuitem", name="把对话退回到这里").click()
+
+        sheet = page.get_by_role("dialog")
+        await back()
+        await expect(sheet).to_contain_text("BV-COLA-500")
+        await expect(sheet).to_contain_text("可以撤销")
+        await seen.picture("going-back")
+        await sheet.get_by_role("button", name="取消", exact=True).click()
+        await expect(sheet).to_have_count(0)
+        await expect(page.locator(".note", has_text="退回到事件")).to_have_count(0)
+        await back()
+        await sheet.get_by_role("button", name="退回并撤销 1 项").click()
+        await expect(page.locator(".note", has_text="退回到事件")).to_be_visible()
+        await expect(sheet).to_have_count(0)
+        # Nothing is taken back unasked.
+        await approve.click()
+        await expect(page.locator(".answer").last).to_contain_text("报价单已取消")
+        await expect(page.locator(".call.ok", has_text="撤销改动")).to_have_count(1)
 
 
 async def test_sessions_are_found_renamed_and_put_away(home: Path, browser: Browser, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import type {
   SessionList,
   SessionSummary,
   Start,
+  UndoPlan,
 } from "../protocol";
 import { ask, path, send, Trouble } from "./http";
 import { read } from "./stream";
@@ -76,8 +77,11 @@ export const revoke = (id: string, grant: string) =>
 
 export const fork = (id: string, at: number) => ask<Forked>(path(["sessions", id, "fork"]), { body: { at } });
 
-export const rollBack = (id: string, to: number) =>
-  ask<RolledBackTo>(path(["sessions", id, "rollback"]), { body: { to } });
+/** `undo`: what would take back the writes behind `to` is asked, call by call. */
+export const rollBack = (id: string, to: number, undo = false) =>
+  ask<RolledBackTo>(path(["sessions", id, "rollback"]), { body: { to, undo } });
+
+export const undoPlan = (id: string, to: number) => ask<UndoPlan>(path(["sessions", id, "undo"], { to }));
 
 export const diff = (a: string, b: string) => ask<Diff>(path(["sessions", a, "diff"], { other: b }));
 

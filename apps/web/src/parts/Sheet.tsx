@@ -8,13 +8,13 @@ import { IconButton } from "./Button";
 
 interface Props {
   title: string;
-  side?: "left" | "right" | "center";
+  side?: "left" | "right" | "middle";
   onClose(): void;
   children: ReactNode;
   bare?: boolean;
 }
 
-export function Sheet({ title, side = "center", onClose, children, bare = false }: Props) {
+export function Sheet({ title, side = "middle", onClose, children, bare = false }: Props) {
   const say = useWords();
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {

@@ -7,6 +7,7 @@ import * as api from "../net/api";
 import { Button, IconButton } from "../parts/Button";
 import { Plain } from "../parts/Plain";
 import { Sheet } from "../parts/Sheet";
+import type { UndoPlan } from "../protocol";
 import { MeContext, SessionContext } from "../state/context";
 import { useAction, useMedia, useOpened } from "../state/hooks";
 import { tellNews } from "../state/news";
@@ -19,6 +20,7 @@ import { count, moneys, oneLine, tokensOf } from "../text/format";
 import { useWords } from "../text/words";
 import { Composer } from "./Composer";
 import { Conversation, type Jump } from "./Conversation";
+import { GoBack } from "./GoBack";
 import { Timeline } from "./Timeline";
 import { TopBar } from "./TopBar";
 
@@ -43,7 +45,8 @@ function Opened({ id, session, jump, openList, waiting, onRefused }: Props & { s
   const stalled = useSyncExternalStore(session.subscribe, session.stalled);
   const wide = useMedia("(min-width: 1180px)");
   const [panel, setPanel] = useState(() => recall("timeline") === "open" && matchMedia("(min-width: 1180px)").matches);
-  const [rolledBack, setRolledBack] = useState<Awaited<ReturnType<typeof api.rollBack>> | null>(null);
+  /** Where somebody wants to go back to, when something was changed since. */
+  const [goingBack, setGoingBack] = useState<UndoPlan | null>(null);
   const [eventShown, setEventShown] = useState<number | null>(null);
   const action = useAction();
   const letters = useStore(outbox).filter((letter) => letter.sessionId === id && !view.saidIds.has(letter.id));
@@ -76,7 +79,12 @@ function Opened({ id, session, jump, openList, waiting, onRefused }: Props & { s
       forkAt: (seq: number) =>
         action.run(async () => go({ at: "session", id: (await api.fork(id, seq)).session_id, seq: null })),
       replayTo: (seq: number) => go({ at: "replay", id, seq }),
-      rollBackTo: (seq: number) => action.run(async () => setRolledBack(await api.rollBack(id, seq))),
+      rollBackTo: (seq: number) =>
+        action.run(async () => {
+          const plan = await api.undoPlan(id, seq);
+          if (plan.writes.length > 0) setGoingBack(plan);
+          else await api.rollBack(id, seq);
+        }),
       showEvent: (seq: number) => {
         setEventShown(seq);
         openPanel(true);
@@ -166,17 +174,19 @@ function Opened({ id, session, jump, openList, waiting, onRefused }: Props & { s
           {timeline}
         </Sheet>
       )}
-      {rolledBack && rolledBack.writes.length > 0 && (
-        <Sheet title={say("rollback_writes", { n: rolledBack.writes.length })} onClose={() => setRolledBack(null)}>
-          <ul className="plain-list">
-            {rolledBack.writes.map((write) => (
-              <li key={write.seq}>
-                <code>{write.tool}</code>{" "}
-                {write.undo_tool ? `→ ${write.undo_tool} ${write.undo_arguments}` : write.why_not}
-              </li>
-            ))}
-          </ul>
-        </Sheet>
+      {goingBack && (
+        <GoBack
+          writes={goingBack.writes}
+          busy={action.busy}
+          failure={action.failure}
+          onBack={(undo) =>
+            action.run(async () => {
+              await api.rollBack(id, goingBack.to, undo);
+              setGoingBack(null);
+            })
+          }
+          onClose={() => setGoingBack(null)}
+        />
       )}
     </SessionContext>
   );

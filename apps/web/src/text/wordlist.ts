@@ -230,8 +230,13 @@ export const WORDS = {
   no_effects: ["没有更改", "No changes"],
   no_difference: ["之后没有不同。", "No difference from there on."],
   difference: ["差", "Difference"],
-  rollback_writes: [
-    "对话已退回。ERP 里的 {n} 项更改没有撤销：",
-    "The conversation went back. {n|change|changes} in the ERP were not undone:",
+  rollback_writes: ["之后对 ERP 的 {n} 项更改会留着", "{n|change|changes} in the ERP since then will stay"],
+  rollback_intro: [
+    "退回的只是对话。可以撤销的，会一项一项请你批准。",
+    "Only the conversation goes back. What can be taken back is asked one by one.",
   ],
+  taken_back_by: ["可以撤销：", "can be taken back:"],
+  not_taken_back: ["不能撤销", "cannot be taken back"],
+  back_and_undo: ["退回并撤销 {n} 项", "Go back and take back {n|change|changes}"],
+  back_only: ["只退回对话", "Only go back"],
 } as const satisfies Record<string, readonly [string, string]>;
