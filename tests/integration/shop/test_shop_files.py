@@ -32,6 +32,7 @@ from erpilot.shop.importing.keeping import ImportFolder
 from erpilot.shop.printing import pdf
 from erpilot.shop.printing.html import html
 from erpilot.shop.printing.sheet import Language, Sheet, sheet_of
+from erpilot.shop.rights import rights_of
 from erpilot.toolsets.shop import shop_tools
 from erpilot.toolsets.shop_files import with_files
 from tests.support import messy_books
@@ -236,6 +237,27 @@ async def test_a_file_that_nobody_handed_over_is_not_read(shop: EmbeddedShop, tm
         items = await collect(agent(shop, tmp_path / "home", ("read_import_file", {"file": name}), "done").run("x"))
         (done,) = of_type(items, ev.ToolCallFinished)
         assert done.error is not None
+
+
+async def test_whoever_may_not_import_learns_nothing_of_the_files_that_were_handed_over(
+    shop: EmbeddedShop, tmp_path: Path
+) -> None:
+    path, home = tmp_path / "商品.xlsx", tmp_path / "home"
+    messy_books.products(path)
+    kept = ImportFolder(home / "imports").keep([path], Options())
+    tools = with_files(shop_tools(shop), shop, home, rights_of(["clerk"]))
+    turns = [
+        *(("read_import_file", {"file": name}) for name in ("商品.xlsx", kept.handle, "nobody's.xlsx")),
+        ("apply_import", {"handle": kept.handle}),
+    ]
+    items = await collect(AgentLoop(model=ScriptedModel([turns, "done"]), tools=tools).run("x"))
+    ended = of_type(items, ev.ToolCallFinished)
+    assert len(ended) == 4
+    for done in ended:
+        assert not done.ok
+        assert "'catalogue'" in done.content
+    assert len({done.content for done in ended[:3]}) == 1, "whether the file is there or not"
+    assert not of_type(items, ev.ApprovalRequested)
 
 
 # --- pages

@@ -23,6 +23,7 @@ from erpilot.cli.work import close_shop, open_shop_of, rules_of, tell_about, tod
 from erpilot.figures import FIGURES
 from erpilot.profiles import PROFILES, told_and_found
 from erpilot.shop.embedded.shop import EmbeddedShop
+from erpilot.shop.rights import RIGHTS, rights_of
 from erpilot.toolsets.shop_files import with_files
 
 from .access import Access, User
@@ -50,10 +51,11 @@ async def open_house(desk: Desk, parsed: argparse.Namespace, store: EventStore, 
                 opened.push_async_callback(close)
 
         def loop_for(user: User | None, profile: str, more: tuple[Rule, ...], beside: AgentLoop | None) -> AgentLoop:
-            seen = shop
-            if isinstance(shop, EmbeddedShop) and user is not None:
-                seen = shop.acting_as(user.name, (user.role,))
-            tools = with_files(PROFILES[profile].tools(seen), seen, desk.home)
+            seen, rights = shop, frozenset(RIGHTS)
+            if user is not None:
+                rights = rights_of((user.role,))
+                seen = shop.acting_as(user.name, (user.role,)) if isinstance(shop, EmbeddedShop) else shop
+            tools = with_files(PROFILES[profile].tools(seen), seen, desk.home, rights)
             check_tools(rules, [tool.name for tool in tools])
             told, found = told_and_found(PROFILES[profile], tools)
             try:

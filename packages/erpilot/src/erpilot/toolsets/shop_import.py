@@ -24,6 +24,7 @@ from ..shop.importing.planning import Plan as ImportPlan
 from ..shop.importing.problems import Problem
 from ..shop.importing.reading import Table
 from ..shop.importing.words import field_name, sentence
+from ..shop.rights import RIGHTS, Right, require
 from ..shop.values import Money, Quantity
 from . import shop_results as r
 from . import words
@@ -88,8 +89,9 @@ class ImportFact(r.Fact):
     as_of: str
 
 
-def import_tools(backend: ErpBackend, folder: ImportFolder) -> list[Tool]:
-    """The tools over one backend and the files that were handed over."""
+def import_tools(backend: ErpBackend, folder: ImportFolder, rights: frozenset[Right] = frozenset(RIGHTS)) -> list[Tool]:
+    """The tools over one backend and the files that were handed over. ``rights``: of whom they act for; without the one
+    to import, no file is opened and none is named, since what is in them is more than its reader may see."""
 
     async def planned(kept: Kept, options: Options) -> tuple[Table, ImportPlan]:
         table = await read_files(kept.paths, options)
@@ -106,6 +108,7 @@ def import_tools(backend: ErpBackend, folder: ImportFolder) -> list[Tool]:
         """Read a spreadsheet that a person handed over (its name or handle): columns, rows that are new, changed or the
         same, problems by row and column. Changes nothing; `apply_import` takes the handle."""
         with answering():
+            require(rights, "catalogue")
             kept = folder.named(file)
             before = kept.options
             options = Options(
@@ -134,6 +137,7 @@ def import_tools(backend: ErpBackend, folder: ImportFolder) -> list[Tool]:
     async def apply_import(handle: Query) -> Plan:
         """Apply a spreadsheet that `read_import_file` has read, all of it as one change that can be taken back; rows
         with errors are left out. A person confirms every time."""
+        require(rights, "catalogue")
         kept = folder.find(handle)
         table, plan = await planned(kept, kept.options)
         if plan.empty:
