@@ -502,7 +502,7 @@ async def test_pages_of_a_cut_output_join_to_the_whole_and_wrong_ones_are_answer
     assert "".join(one.rpartition("\n[characters")[0] for one in pages) == text
     assert not any(done.truncated for done in of_type(items, ev.ToolCallFinished)[1:])
     assert f"{len(text)} characters in all" in of_type(items, ev.ToolCallFinished)[0].content
-    wrong = [-1, len(text), 10**12, 2**70, 1.5, "a", None, []]
+    wrong = [-1, len(text), 10**12, 2**70, 1.5, "a", [], {}]
     model.add(*map(page, wrong), [("read_output", {"call_id": "nonsense"})], [("read_output", {})], "done")
     after = await collect(loop.run("and beyond", items[0].session_id))
     assert set(errors(after).values()) == {"validation"}
