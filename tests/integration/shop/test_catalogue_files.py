@@ -32,7 +32,7 @@ from erpilot.shop.backend import Write
 from erpilot.shop.catalogue import Product, Unit
 from erpilot.shop.embedded.shop import EmbeddedShop
 from erpilot.shop.exporting.files import Format, TableFile, closed, opened
-from erpilot.shop.importing import sheets
+from erpilot.shop.importing import extent, sheets
 from erpilot.shop.importing.applying import Options, apply_plan, plan_import, read_files
 from erpilot.shop.importing.problems import UnreadableFile
 from erpilot.toolsets.shop import shop_tools
@@ -252,7 +252,7 @@ def bare_seconds(parts: dict[str, bytes]) -> float:
     """What unpacking as much as is allowed takes here and now, of the processor's time."""
     (data,) = [each for each in of_texts(parts).values() if isinstance(each, Many)]
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    stream = (packer.compress(data) + packer.flush(zlib.Z_FULL_FLUSH)) * (sheets.MOST_UNPACKED // len(data))
+    stream = (packer.compress(data) + packer.flush(zlib.Z_FULL_FLUSH)) * (extent.MOST_UNPACKED // len(data))
     unpacker, began = zlib.decompressobj(-15), time.process_time()
     while stream:
         unpacker.decompress(stream, 1024 * 1024)

@@ -19,7 +19,7 @@ import erpilot.shop
 from erpilot.shop.backend import Write
 from erpilot.shop.embedded.shop import EmbeddedShop
 from erpilot.shop.errors import Conflict, Denied, NotFound, Refused
-from erpilot.shop.importing import sheets
+from erpilot.shop.importing import extent, sheets
 from erpilot.shop.importing.applying import Options, apply_plan, plan_import, read_files
 from erpilot.shop.importing.keeping import ImportFolder
 from erpilot.shop.importing.planning import Plan
@@ -234,7 +234,7 @@ def refused(path: Path, **options: object) -> str:
 def test_a_workbook_that_unpacks_to_more_than_the_limit_is_refused_while_it_is_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sheets, "MOST_UNPACKED", 4 * 1024 * 1024)
+    monkeypatch.setattr(extent, "MOST_UNPACKED", 4 * 1024 * 1024)
     path = tmp_path / "bomb.xlsx"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/worksheets/sheet1.xml", b"<a>" + b" " * (64 * 1024 * 1024))
@@ -243,7 +243,7 @@ def test_a_workbook_that_unpacks_to_more_than_the_limit_is_refused_while_it_is_u
 
 
 def test_a_header_that_lies_about_the_size_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sheets, "MOST_UNPACKED", 1024 * 1024)
+    monkeypatch.setattr(extent, "MOST_UNPACKED", 1024 * 1024)
     path = tmp_path / "lie.xlsx"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/sharedStrings.xml", b"x" * (8 * 1024 * 1024))
@@ -286,14 +286,17 @@ def test_what_is_no_workbook_is_refused_in_a_sentence(tmp_path: Path) -> None:
     path.write_bytes(b"PK\x03\x04 and nothing else")
     assert refused(path) == "not_a_workbook"
     path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600)
-    assert refused(path) == "old_or_protected"
+    assert refused(path) == "old_workbook"
+    path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le") + b"\0" * 600)
+    assert refused(path) == "protected"
     path.write_bytes(b"")
     assert refused(path) == "file_empty"
     path.write_bytes(b"a,b\n\0\0\n" * 50)
     assert refused(path) == "not_a_table"
     path.write_bytes("编码,名称".encode("gbk"))
     assert refused(path, encoding="utf-8") == "wrong_encoding"
-    assert refused(path, encoding="no-such") == "wrong_encoding"
+    assert refused(path, encoding="no-such") == "no_such_encoding"
+    assert refused(path, encoding="base64") == "no_such_encoding"
     assert refused(tmp_path / "none.csv") == "file_unreadable"
 
 
@@ -305,7 +308,7 @@ def test_a_file_that_is_too_large_is_not_opened(tmp_path: Path, monkeypatch: pyt
 
 
 async def test_a_csv_with_more_rows_than_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sheets, "MOST_ROWS", 5)
+    monkeypatch.setattr(extent, "MOST_ROWS", 5)
     path = tmp_path / "x.csv"
     path.write_text("编码,名称\n" + "A,b\n" * 10)
     with pytest.raises(UnreadableFile, match="at most 5"):

@@ -10,11 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from erpilot.shop.importing.cells import Unclear, amount_of, code_of, date_of, flag_of, number_of, share_of, text_of
+from erpilot.shop.importing.cells import (
+    Unclear,
+    amount_of,
+    code_of,
+    date_of,
+    discount_of,
+    flag_of,
+    number_of,
+    share_of,
+    text_of,
+)
+from erpilot.shop.importing.fields import FIELDS as READERS
 from erpilot.shop.importing.headings import plain, read_headings
 from erpilot.shop.importing.kinds import KINDS, WHOLE
 from erpilot.shop.importing.problems import column_letters
-from erpilot.shop.importing.reading import _FIELDS
 from erpilot.shop.importing.words import FIELDS, PROBLEMS
 
 
@@ -48,18 +58,67 @@ def test_what_is_no_number_is_refused(cell: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cell", "value", "unit"),
+    ("cell", "value", "unit", "currency"),
     [
-        ("¥12.50", "12.50", None),
-        ("12.50元", "12.50", None),
-        ("12.50 元/箱", "12.50", "箱"),
-        ("$3", "3", None),
-        (19.9, "19.9", None),
-        ("12/箱", "12", "箱"),
+        ("¥12.50", "12.50", None, "CNY"),
+        ("￥1,234.50", "1234.50", None, "CNY"),
+        ("12.50元", "12.50", None, "CNY"),
+        ("12.5元整", "12.5", None, "CNY"),
+        ("12.50 元/箱", "12.50", "箱", "CNY"),
+        ("$3", "3", None, "USD"),
+        ("US$3", "3", None, "USD"),
+        ("-€3.10", "-3.10", None, "EUR"),
+        ("3 USD", "3", None, "USD"),
+        ("3美元/箱", "3", "箱", "USD"),
+        (19.9, "19.9", None, None),
+        ("12/箱", "12", "箱", None),
     ],
 )
-def test_money_is_read_with_what_it_is_for(cell: Any, value: str, unit: str | None) -> None:
-    assert amount_of(cell) == (Decimal(value), unit)
+def test_money_is_read_with_what_it_is_for_and_its_currency(
+    cell: Any, value: str, unit: str | None, currency: str | None
+) -> None:
+    assert amount_of(cell) == (Decimal(value), unit, currency)
+
+
+@pytest.mark.parametrize("cell", ["$3元", "12箱", "5 dollars", "元/箱"])
+def test_what_is_no_money_is_refused(cell: str) -> None:
+    with pytest.raises(Unclear):
+        amount_of(cell)
+
+
+@pytest.mark.parametrize("cell", ["1.234,50", "12,5", "0,99 €", "1 234,50", "12,5678"])
+def test_a_decimal_comma_is_refused_and_not_read_as_something_else(cell: str) -> None:
+    with pytest.raises(Unclear) as caught:
+        number_of(cell)
+    assert caught.value.code == "decimal_comma"
+
+
+@pytest.mark.parametrize(
+    ("cell", "off"),
+    [
+        ("9.5折", "0.05"),
+        ("九五折", "0.05"),
+        ("85折", "0.15"),
+        ("八折", "0.2"),
+        ("5%", "0.05"),
+        (0.15, "0.15"),
+        (0, "0"),
+    ],
+)
+def test_a_discount_is_what_is_taken_off(cell: Any, off: str) -> None:
+    assert discount_of(cell, bare=False) == Decimal(off)
+
+
+@pytest.mark.parametrize("cell", ["0.95", "95%", 1, "100%", 5, 9.5, 95])
+def test_a_discount_that_can_be_what_is_left_is_refused(cell: Any) -> None:
+    with pytest.raises(Unclear) as caught:
+        discount_of(cell, bare=False)
+    assert caught.value.code == "discount_two_meanings"
+    assert discount_of(5, bare=True) == Decimal("0.05"), "under an English heading 5 is 5 %"
+
+
+def test_what_nobody_sees_is_taken_out_of_a_text() -> None:
+    assert text_of("\u202e苹\u200b果\x07\x1b[0m\n红") == "苹果[0m 红"
 
 
 def test_a_quantity_is_no_money() -> None:
@@ -184,5 +243,5 @@ def test_columns_have_the_letters_of_a_spreadsheet() -> None:
 def test_every_field_of_every_kind_can_be_read_and_has_words() -> None:
     for kind in WHOLE:
         for name in kind.headings.values():
-            assert name in _FIELDS
+            assert name in READERS
             assert name in FIELDS

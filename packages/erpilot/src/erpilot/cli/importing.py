@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from erpilot.shop.importing.problems import Problem as Trouble
 from erpilot.shop.importing.problems import UnreadableFile
-from erpilot.shop.importing.words import field_name, kind_name, sentence
+from erpilot.shop.importing.words import FIELDS, field_name, kind_name, sentence
 
 from .desk import Desk
 from .gate import mark_line
@@ -61,6 +61,8 @@ async def _import(desk: Desk, parsed: argparse.Namespace) -> int:
     try:
         plan = await plan_import(shop, table, options)
         _show(desk, table, plan)
+        if plan.rows and plan.left_out == plan.rows:
+            raise Problem(USAGE, "import_all_wrong")
         if plan.empty:
             desk.terminal.line(desk.texts("import_nothing"))
             return COMPLETED
@@ -149,16 +151,17 @@ def _show_changes(desk: Desk, plan: Plan) -> None:
 
     if not plan.sample:
         return
-    limit = len(plan.sample) if desk.verbose else 5
+    lang, limit = desk.texts.lang, len(plan.sample) if desk.verbose else 5
     rows = [
         [
             mark_line(each.subject),
+            field_name(each.field, lang) if each.field in FIELDS else mark_line(each.field),
             mark_line(value_text(each.before)) or desk.texts("new_value"),
             mark_line(value_text(each.after)),
         ]
         for each in plan.sample[:limit]
     ]
-    desk.terminal.table([desk.texts(f"head_{name}") for name in ("record", "before", "after")], rows)
+    desk.terminal.table([desk.texts(f"head_{name}") for name in ("record", "changed", "before", "after")], rows)
     if plan.new + plan.changed > limit:
         desk.terminal.line(desk.texts("import_more_changes", count=plan.new + plan.changed - limit), "quiet")
 

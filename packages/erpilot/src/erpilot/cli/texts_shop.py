@@ -63,6 +63,10 @@ SHOP: dict[str, tuple[str, str]] = {
         "… and {count} more problems; --verbose shows them.",
         "……还有 {count} 处问题，加 --verbose 查看。",
     ),
+    "import_all_wrong": (
+        "Every row has an error; nothing can be brought in.",
+        "每一行都有错误，没有可以导入的内容。",
+    ),
     "import_nothing": ("There is nothing to change.", "没有需要更改的内容。"),
     "import_dry": (
         "Nothing was changed. The assistant knows the file as {handle}.",
@@ -92,6 +96,7 @@ SHOP: dict[str, tuple[str, str]] = {
     "head_heading": ("heading", "标题"),
     "head_field": ("taken for", "含义"),
     "head_record": ("record", "记录"),
+    "head_changed": ("changed", "改动"),
     "head_before": ("before", "原值"),
     "head_after": ("after", "新值"),
     "head_row": ("row", "行"),

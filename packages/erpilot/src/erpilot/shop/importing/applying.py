@@ -59,7 +59,13 @@ def _read(paths: Sequence[Path], options: Options) -> Table:
 
 
 async def plan_import(backend: ErpBackend, table: Table, options: Options) -> Plan:
-    """What the table would do; changes nothing."""
+    """What the table would do; changes nothing. Its problems stand in the order of the rows."""
+    plan = await _plan(backend, table, options)
+    plan.problems.kept.sort(key=lambda problem: problem.row)
+    return plan
+
+
+async def _plan(backend: ErpBackend, table: Table, options: Options) -> Plan:
     if table.kind == "products":
         return await plan_products(backend, table)
     if table.kind == "stock":

@@ -23,13 +23,29 @@ class Unclear(Exception):
 
 _PLAIN = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,10})?")
 _NUMBER = re.compile(
-    r"[(]?(?P<sign>[+-]?)\s*(?:¥|￥|\$|€|£|RMB|CNY|USD|EUR|US\$)?\s*(?P<sign2>-?)"
+    r"[(]?(?P<sign>[+-]?)\s*(?:¥|￥|(?:US|HK)?\$|€|£|RMB|CNY|USD|EUR)?\s*(?P<sign2>-?)"
     r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)\s*(?P<scale>[万千]?)[)]?\s*(?P<unit>(?:[^\d\s.,+()-].*)?)",
     re.IGNORECASE,
 )
-_UNTIDY = re.compile("^\\s|\\s$|\\s\\s|[\t\n\r\u200b\ufeff]")
-_SIMPLE = re.compile(r"[¥￥]?(\d{1,15}(?:\.\d{1,10})?) ?([元箱件个瓶包盒]?)")
-_MONEY_WORDS = frozenset({"元", "块", "圆", "rmb", "cny", "usd", "eur", "人民币", "美元", "元整", "/", "-"})
+_HIDDEN = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\uffff"
+"""Characters that nobody sees: controls, marks of direction, spaces without width."""
+_UNSEEN = re.compile(f"[{_HIDDEN}]")
+_UNTIDY = re.compile(f"^\\s|\\s$|\\s\\s|[\t\n\r{_HIDDEN}]")
+_SIMPLE = re.compile(r"([¥￥]?)(\d{1,15}(?:\.\d{1,10})?) ?([元箱件个瓶包盒]?)")
+_COMMA = re.compile(r"[^\d,.]*(?:\d{1,3}(?:[. ]\d{3})+,\d+|\d+,(?:\d{1,2}|\d{4,}))(?![\d,.]).*")
+"""A number with a decimal comma, which is none here: in most of these tables a comma parts thousands."""
+_MAY_BE_COMMA = re.compile(r"[^\d,.]*\d{1,3}[.,]\d{3}(?![\d,.]).*")
+_CURRENCIES = {
+    **dict.fromkeys(("¥", "元", "块", "圆", "元整", "rmb", "cny", "人民币"), "CNY"),
+    **dict.fromkeys(("$", "us$", "usd", "美元", "美金"), "USD"),
+    **dict.fromkeys(("€", "eur", "欧元"), "EUR"),
+    **dict.fromkeys(("£", "gbp", "英镑"), "GBP"),
+    **dict.fromkeys(("hk$", "hkd", "港元", "港币"), "HKD"),
+    **dict.fromkeys(("jpy", "日元", "日圆"), "JPY"),
+}
+_SIGN = re.compile(r"[(]?[+-]?\s*(¥|us\$|hk\$|\$|€|£|rmb|cny|usd|eur)", re.IGNORECASE)
+_MONEY_WORDS = frozenset({*_CURRENCIES, "/", "-"})
+_OFF = re.compile(r"(?:(\d{1,2}(?:\.\d+)?)|([一二三四五六七八九]{1,2}))\s*折")
 _YES = frozenset({"是", "有", "y", "yes", "true", "1", "√", "✓", "✔", "对", "启用", "上架", "在售", "active", "正常"})
 _NO = frozenset(
     {
@@ -51,9 +67,7 @@ _NO = frozenset(
         "停产",
     }
 )
-_NOTHING = frozenset(
-    {"", "-", "--", "—", "——", "/", "\\", "n/a", "na", "null", "none", "无", "#n/a", "#value!", "#ref!"}
-)
+_NOTHING = frozenset({"", "-", "--", "—", "——", "/", "\\", "n/a", "na", "null", "none", "无"})
 _LONGEST_NOTHING = 12
 """Characters, with some room for spaces."""
 _DATE = re.compile(
@@ -75,10 +89,10 @@ def is_empty(cell: Cell) -> bool:
 
 
 def normal(text: str) -> str:
-    """Full-width signs made plain, spaces of all kinds at the ends and doubled ones taken out."""
+    """Full-width signs made plain; spaces of all kinds at the ends, doubled ones, and what nobody sees taken out."""
     if unicodedata.is_normalized("NFKC", text) and not _UNTIDY.search(text):
         return text
-    return " ".join(unicodedata.normalize("NFKC", text.replace("\u200b", "").replace("\ufeff", "")).split())
+    return " ".join(unicodedata.normalize("NFKC", _UNSEEN.sub("", text)).split())
 
 
 def text_of(cell: Cell) -> str:
@@ -122,13 +136,13 @@ def number_of(cell: Cell) -> tuple[Decimal, str | None]:
     if not isinstance(cell, str):
         raise Unclear("not_a_number")
     if simple := _SIMPLE.fullmatch(cell):
-        return Decimal(simple[1]), simple[2] or None
+        return Decimal(simple[2]), simple[3] or None
     if _PLAIN.fullmatch(cell):
         return Decimal(cell), None
     text = normal(cell)
     found = _NUMBER.fullmatch(text)
     if found is None:
-        raise Unclear("not_a_number")
+        raise Unclear("decimal_comma" if _COMMA.fullmatch(text) else "not_a_number")
     value = Decimal(found["number"].replace(",", "")) * {"万": 10_000, "千": 1000, "": 1}[found["scale"]]
     in_brackets = text.startswith("(")
     if in_brackets != (")" in text[: len(text) - len(found["unit"])]):
@@ -140,15 +154,34 @@ def number_of(cell: Cell) -> tuple[Decimal, str | None]:
     return -value if negative else value, unit or None
 
 
-def amount_of(cell: Cell) -> tuple[Decimal, str | None]:
-    """Money: a number, and the unit that it is for ("12.50 元/箱"), if one is said."""
+def may_be_comma(cell: Cell) -> bool:
+    """Whether 1,234 or 1.234 stands there, which is another number where people write decimal commas."""
+    return isinstance(cell, str) and _MAY_BE_COMMA.fullmatch(normal(cell)) is not None
+
+
+def amount_of(cell: Cell) -> tuple[Decimal, str | None, str | None]:
+    """Money: a number, the unit that it is for ("12.50 元/箱") and its currency, if they are said."""
+    if not isinstance(cell, str):
+        return *number_of(cell), None
+    if (simple := _SIMPLE.fullmatch(cell)) and simple[3] in ("", "元"):
+        return Decimal(simple[2]), None, "CNY" if simple[1] or simple[3] else None
     value, unit = number_of(cell)
-    if unit is None or unit.casefold() in _MONEY_WORDS:
-        return value, None
-    money, slash, per = unit.partition("/")
-    if slash and (not money.strip() or money.strip().casefold() in _MONEY_WORDS) and per.strip():
-        return value, per.strip()
-    raise Unclear("not_an_amount")
+    sign = _SIGN.match(normal(cell))
+    currency = _CURRENCIES[sign[1].casefold()] if sign else None
+    if unit is None:
+        return value, None, currency
+    money, slash, per = (part.strip() for part in unit.partition("/"))
+    said = _CURRENCIES.get(money.casefold())
+    if (said is None and (money or not slash) and unit not in _MONEY_WORDS) or (slash and money and not per):
+        raise Unclear("not_an_amount")
+    if None not in (said, currency) and said != currency:
+        raise Unclear("not_an_amount")
+    return value, per or None, said or currency
+
+
+def currency_of_heading(inside: str | None) -> str | None:
+    """The currency that a heading names in its brackets: 单价(元/箱) is in CNY, Price (USD) in USD."""
+    return None if inside is None else _CURRENCIES.get(inside.partition("/")[0].strip().casefold())
 
 
 def unit_of_heading(inside: str | None) -> str | None:
@@ -169,6 +202,28 @@ def share_of(cell: Cell) -> Decimal:
     share = value / 100 if unit == "%" or value >= 1 else value
     if not 0 <= share < 1:
         raise Unclear("not_a_rate")
+    return share
+
+
+def discount_of(cell: Cell, *, bare: bool) -> Decimal:
+    """What is taken off, as a fraction: 5 %, 0.05 and 9.5 折 are the same. What may as well be what is left is refused:
+    95 %, 0.95, 1; and where ``bare`` is False, 9.5 too.
+    """
+    if isinstance(cell, str) and (off := _OFF.fullmatch(normal(cell))):
+        left = (
+            Decimal(off[1])
+            if off[1]
+            else Decimal("".join(str("一二三四五六七八九".index(sign) + 1) for sign in off[2]))
+        )
+        return 1 - (left / 10 if left < 10 else left / 100)
+    value, unit = number_of(cell)
+    if unit not in (None, "%"):
+        raise Unclear("not_a_rate")
+    if unit is None and (value == 1 or (value > 1 and not bare)):
+        raise Unclear("discount_two_meanings")
+    share = value / 100 if unit == "%" or value > 1 else value
+    if not 0 <= share <= Decimal("0.5"):
+        raise Unclear("discount_two_meanings" if 0 < share <= 1 else "not_a_rate")
     return share
 
 

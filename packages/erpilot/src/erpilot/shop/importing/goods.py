@@ -6,7 +6,7 @@ stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -19,14 +19,17 @@ from ..matching import squeezed
 from ..pricing import PriceList
 from ..values import ZERO, Quantity
 from ..verbs.control import PriceChange, PriceRule
+from .fields import Record
 from .planning import Mode, Plan, Reporter
-from .reading import Record, Table
+from .reading import Table
 
 CHUNK = 2_000
 """Codes that the shop is asked about at once."""
 TAX_RATE = Decimal("0.13")
 CATEGORY = "未分类"
 BASE_UNIT, PACK_UNIT = "件", "箱"
+MOST_NEAR = 20
+"""Unknown codes and names for which something near is looked for."""
 FAR = 3
 """A price that is so many times another one, or so small a part of it, is pointed out."""
 
@@ -38,6 +41,20 @@ async def products_of(backend: ErpBackend, codes: Iterable[str]) -> dict[str, Pr
     for at in range(0, len(wanted), CHUNK):
         found |= await backend.get_products(wanted[at : at + CHUNK])
     return found
+
+
+async def nearest_products(
+    backend: ErpBackend, records: Iterable[Record], known: Mapping[str, Product]
+) -> dict[str, str]:
+    """What is near the first codes that no product has, or has the name that stands beside them, as it is told."""
+    unknown = {code_in(record): record for record in records if code_in(record) not in known}
+    near = {}
+    for code, record in list(unknown.items())[:MOST_NEAR]:
+        for text in filter(None, (code, record.values.get("name"))):
+            if hits := (await backend.find_products(text, limit=2)).hits:
+                near[code] = " → " + ", ".join(f"{hit.record.sku} {hit.record.name}" for hit in hits) + "?"
+                break
+    return near
 
 
 async def plan_products(backend: ErpBackend, table: Table) -> Plan:
@@ -57,6 +74,8 @@ async def plan_products(backend: ErpBackend, table: Table) -> Plan:
         before = known.get(sku)
         if before is not None and before.sku.casefold() != sku.casefold():
             report.error(record, "sku", "same_barcode", text=sku, other=before.sku)
+            continue
+        if record.money and not report.in_currency(record, currency, "list_price", "cost"):
             continue
         product = _product(record, before, currency, report)
         if product is None:
@@ -79,7 +98,7 @@ async def plan_products(backend: ErpBackend, table: Table) -> Plan:
             plan.changed += 1
             plan.show(_first_change(before, product))
             if product.list_price != before.list_price:
-                _far(report, record, "list_price", before.list_price, product.list_price)
+                far_off(report, record, "list_price", before.list_price, product.list_price)
         made.append(product)
     plan.products = made
     return plan
@@ -188,7 +207,7 @@ def _per_base(price: Decimal, unit: str | None, sku: str, units: tuple[Unit, ...
     return None if factor is None else round(price / factor, 4)
 
 
-def _far(report: Reporter, record: Record, name: str, before: Decimal, after: Decimal) -> None:
+def far_off(report: Reporter, record: Record, name: str, before: Decimal, after: Decimal) -> None:
     if before > 0 and not before / FAR < after < before * FAR:
         report.warning(record, name, "far_off", field=name, before=before, after=after)
 
@@ -196,7 +215,8 @@ def _far(report: Reporter, record: Record, name: str, before: Decimal, after: De
 async def plan_stock(backend: ErpBackend, table: Table, mode: Mode) -> Plan:
     """Corrections: what was counted is on hand (``set``), or so much more came (``add``)."""
     plan, report = Plan("stock", mode, table.rows, table.problems), Reporter(table)
-    known = await products_of(backend, (_code(record) for record in table.records))
+    known = await products_of(backend, (code_in(record) for record in table.records))
+    near = await nearest_products(backend, table.records, known)
     places = await backend.warehouses()
     skus = list(dict.fromkeys(product.sku for product in known.values()))
     levels: dict[str, tuple[StockLevel, ...]] = {}
@@ -206,9 +226,9 @@ async def plan_stock(backend: ErpBackend, table: Table, mode: Mode) -> Plan:
     made: list[Adjustment] = []
     accepted: set[str] = set()
     for record in table.records:
-        product = known.get(_code(record))
+        product = known.get(code_in(record))
         if product is None:
-            report.error(record, "sku", "unknown_product", text=_code(record), nearest="")
+            report.error(record, "sku", "unknown_product", text=code_in(record), nearest=near.get(code_in(record), ""))
             continue
         place = _place(places, record.values.get("warehouse"))
         if place is None:
@@ -245,7 +265,8 @@ def _mode(mode: Mode) -> Literal["set", "change"]:
     return "set" if mode == "set" else "change"
 
 
-def _code(record: Record) -> str:
+def code_in(record: Record) -> str:
+    """What names the product of a record."""
     return str(record.values.get("sku") or record.values["barcode"])
 
 
@@ -279,19 +300,22 @@ def _counted(record: Record, product: Product, report: Reporter) -> Decimal | No
 async def plan_prices(backend: ErpBackend, table: Table) -> Plan:
     """Prices that change, from their start on."""
     plan, report = Plan("prices", "set", table.rows, table.problems), Reporter(table)
-    known = await products_of(backend, (_code(record) for record in table.records))
+    known = await products_of(backend, (code_in(record) for record in table.records))
+    near = await nearest_products(backend, table.records, known)
     lists, today = await backend.price_lists(), backend.now().date()
     rows: dict[tuple[str, str, Decimal, date], int] = {}
     made: list[PriceChange] = []
     for record in table.records:
-        product = known.get(_code(record))
+        product = known.get(code_in(record))
         if product is None:
-            report.error(record, "sku", "unknown_product", text=_code(record), nearest="")
+            report.error(record, "sku", "unknown_product", text=code_in(record), nearest=near.get(code_in(record), ""))
             continue
         chosen = price_list_named(lists, record.values.get("price_list"))
         if chosen is None:
             names = ", ".join(each.name for each in lists)
             report.error(record, "price_list", "unknown_price_list", text=record.values["price_list"], known=names)
+            continue
+        if not report.in_currency(record, chosen.currency, "price"):
             continue
         start = record.values.get("start", today)
         if start < today:
@@ -320,7 +344,7 @@ async def plan_prices(backend: ErpBackend, table: Table) -> Plan:
         for change in found.changes:
             plan.show(FieldChange(product.sku, chosen.code, change.before, change.after))
             if change.before is not None:
-                _far(report, record, "price", change.before, change.after)
+                far_off(report, record, "price", change.before, change.after)
         if found.below_cost:
             report.warning(record, "price", "below_cost", text=price)
         if found.changes[0].before is None:

@@ -42,6 +42,12 @@ class Headings:
     problems: tuple[Problem, ...] = ()
     known: int = field(default=0)
 
+    def unknown(self, mapping: Mapping[str, str]) -> list[str]:
+        """Of the columns that a person named, by letters or heading, those that are not here."""
+        here = {text.casefold() for column in self.columns.values() for text in (column.letters, column.heading)}
+        here |= {text.casefold() for column in self.unused for text in column}
+        return [name for name in mapping if name.strip().casefold() not in here]
+
 
 def plain(heading: str) -> tuple[str, str | None]:
     """A heading as it stands in the tables, and what stands in its brackets: "库 存(箱)*" is 库存 and 箱."""
@@ -68,9 +74,9 @@ def read_headings(
     said = {key.strip().casefold(): value for key, value in (wanted or {}).items()}
     for index, cell in enumerate(cells):
         heading = str(cell).strip() if cell is not None else ""
-        if not heading:
-            continue
         letters = column_letters(index)
+        if not heading and letters.casefold() not in said:
+            continue
         name, unit = plain(heading)
         chosen = said.get(letters.casefold()) or said.get(heading.casefold()) or names.get(name)
         if chosen is None and unit is not None:

@@ -14,9 +14,10 @@ from typing import Literal
 from ..backend import Adjustment, FieldChange
 from ..catalogue import Product
 from ..verbs.control import ImportedCustomer, ImportedOrder, PriceChange
+from .fields import Record
 from .kinds import Kind
 from .problems import Problem
-from .reading import Problems, Record, Table
+from .reading import Problems, Table
 
 Mode = Literal["set", "add"]
 SHOWN = 20
@@ -80,8 +81,18 @@ class Reporter:
         """The row is taken."""
         self._add(record, field_name, code, values, warning=True)
 
+    def in_currency(self, record: Record, expected: str, *fields: str) -> bool:
+        """Whether no amount of the record names another currency than it would be booked in; says so where one does."""
+        for name, currency in record.money:
+            if currency != expected and name in fields:
+                text = f"{record.values[name]} {currency}"
+                self.error(record, name, "other_currency", text=text, other=currency, currency=expected)
+                return False
+        return True
+
     def _add(self, record: Record, field_name: str, code: str, values: dict[str, object], *, warning: bool) -> None:
-        column = self.table.headings.columns.get(field_name)
+        columns = self.table.headings.columns
+        column = columns.get(field_name) or (columns.get("barcode") if field_name == "sku" else None)
         said = {name: plain(value) for name, value in values.items()}
         self.table.problems.add(
             Problem(record.row, column.letters if column else "", code, said, "warning" if warning else "error")

@@ -9,31 +9,29 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from pathlib import Path
-from typing import Any, cast
 
-from .cells import (
-    Unclear,
-    amount_of,
-    code_of,
-    date_of,
-    flag_of,
-    is_empty,
-    number_of,
-    share_of,
-    text_of,
-    unit_of_heading,
-)
+from .cells import Unclear, is_empty, may_be_comma
+from .fields import FIELDS, Record, reader_of
+from .formulas import ERRORS, Broken
 from .headings import LOOKED_AT, Column, Headings, read_headings
 from .kinds import KINDS, WHOLE, Kind, KindOfFile
 from .problems import Problem, UnreadableFile, column_letters
 from .sheets import Cell, Row, Sheet, open_sheets
 
 MOST_PROBLEMS = 500
-_SUMS = frozenset({"合计", "总计", "小计", "共计", "grandtotal", "subtotal", "sub-total", "total", "totals", "sum"})
+_SUM = re.compile(
+    r"(?:本页|本单|本日|本月|以上|全部|期末|金额|数量)?(?:合计|总计|小计|共计|累计)(?:金额|数量|总额)?(?:[:：].*)?"
+    r"|(?:page|grand|sub)?-?totals?(?:[:：].*|amount|quantity)?|sum[:：]?",
+    re.IGNORECASE,
+)
+_NOTE = re.compile(
+    r"(?:制表|制单|填表|审核|复核|经手|经办|打印|备注|说明|签字|签名|盖章|日期|注|负责人|仓管|财务|主管)[^:：]{0,4}[:：].*"
+    r"|(?:prepared|checked|approved|printed|notes?|remarks?|signature|signed|date|page)\b[^:：]{0,12}[:：].*",
+    re.IGNORECASE,
+)
 _HINTS: tuple[tuple[str, Kind], ...] = (
     ("供应商|supplier|vendor", "suppliers"),
     ("客户|customer|client", "customers"),
@@ -42,53 +40,6 @@ _HINTS: tuple[tuple[str, Kind], ...] = (
     ("订单|销售单|销售明细|order", "orders"),
     ("商品|产品|货品|物料|product|goods|item", "products"),
 )
-_TEXT, _CODE, _NUMBER, _AMOUNT, _SHARE, _FLAG, _DATE = range(7)
-_FIELDS: dict[str, tuple[int, int]] = {
-    "sku": (_CODE, 64),
-    "barcode": (_CODE, 64),
-    "number": (_CODE, 40),
-    "id": (_CODE, 40),
-    "name": (_TEXT, 200),
-    "specification": (_TEXT, 200),
-    "category": (_TEXT, 100),
-    "unit": (_TEXT, 20),
-    "pack_unit": (_TEXT, 20),
-    "short_name": (_TEXT, 100),
-    "contact": (_TEXT, 100),
-    "phone": (_CODE, 60),
-    "city": (_TEXT, 60),
-    "price_list": (_TEXT, 60),
-    "warehouse": (_TEXT, 60),
-    "customer": (_TEXT, 200),
-    "pack_factor": (_NUMBER, 3),
-    "min_order": (_NUMBER, 3),
-    "on_hand": (_NUMBER, 3),
-    "from_qty": (_NUMBER, 3),
-    "quantity": (_NUMBER, 3),
-    "terms": (_NUMBER, 0),
-    "list_price": (_AMOUNT, 4),
-    "cost": (_AMOUNT, 4),
-    "price": (_AMOUNT, 4),
-    "unit_price": (_AMOUNT, 4),
-    "credit_limit": (_AMOUNT, 2),
-    "tax_rate": (_SHARE, 4),
-    "discount": (_SHARE, 4),
-    "active": (_FLAG, 0),
-    "discontinued": (_FLAG, 0),
-    "date": (_DATE, 0),
-    "start": (_DATE, 0),
-}
-"""Field to how it is read, and the most characters or decimal places that it may have."""
-MOST_VALUE = Decimal(10_000_000_000)
-
-
-@dataclass(slots=True)
-class Record:
-    """A row as values by field; a field without a value is not there. ``units``: what stood behind numbers."""
-
-    row: int
-    values: dict[str, Any]
-    units: dict[str, str] | None = None
 
 
 @dataclass(slots=True)
@@ -108,6 +59,13 @@ class Problems:
             self.bad_rows.add(problem.row)
         if len(self.kept) < MOST_PROBLEMS:
             self.kept.append(problem)
+
+    def take_back(self, row: int) -> None:
+        """Forgets what was said of the row that is being read: it is no record."""
+        while self.kept and self.kept[-1].row == row:
+            self.counts[self.kept[-1].code] -= 1
+            self.errors -= self.kept.pop().severity == "error"
+        self.bad_rows.discard(row)
 
     @property
     def total(self) -> int:
@@ -140,6 +98,8 @@ def read_table(
     """
     chosen, of_kind, headings = find_table(path, kind=kind, sheet=sheet, mapping=mapping, encoding=encoding)
     table = Table(of_kind.name, chosen, headings, [], Problems())
+    if kind not in ("order_heads", "order_lines") and (unknown := headings.unknown(mapping or {})):
+        raise UnreadableFile("no_such_column", name=unknown[0])
     for problem in headings.problems:
         table.problems.add(problem)
     try:
@@ -212,8 +172,8 @@ def _kinds(kind: Kind | None) -> Sequence[KindOfFile]:
 
 def _check_mapping(mapping: Mapping[str, str] | None) -> None:
     for name in (mapping or {}).values():
-        if name not in _FIELDS and name != "-":
-            raise UnreadableFile("no_such_field", name=name, known=", ".join(sorted(_FIELDS)))
+        if name not in FIELDS and name != "-":
+            raise UnreadableFile("no_such_field", name=name, known=", ".join(sorted(FIELDS)))
 
 
 def _top(sheet: Sheet) -> list[Row]:
@@ -251,93 +211,85 @@ def _scored(
 
 
 def _read_rows(table: Table) -> None:
-    columns = [(column, _reader(column)) for column in table.headings.columns.values()]
+    columns = [(column, reader_of(column)) for column in table.headings.columns.values()]
+    width = 0
+    commas: set[Column] = set()
     required = KINDS[table.kind].required
     keys = {column.index for column, _ in columns if column.field in required[0]}
     problems, records = table.problems, table.records
     for number, cells in table.sheet.rows():
         if number <= table.headings.row:
+            width = len(cells)
             continue
         record = Record(number, {})
         for column, read in columns:
             cell = cells[column.index] if column.index < len(cells) else None
+            if type(cell) is Broken or (type(cell) is str and cell[:1] == "#" and cell.strip().upper() in ERRORS):
+                code = "formula_error" if cell else "formula_without_value"
+                problems.add(Problem(number, column.letters, code, {"text": str(cell)}))
+                continue
             if cell is None or cell == "" or is_empty(cell):
                 continue
             try:
                 read(cell, record)
             except Unclear as unclear:
+                if unclear.code == "decimal_comma":
+                    commas.add(column)
                 values = {"text": _quoted(cell), "field": column.field, **unclear.values}
                 problems.add(Problem(number, column.letters, unclear.code, values))
         if not record.values and number not in problems.bad_rows:
             continue
-        if (at := _sum_at(cells, record, keys, required)) is not None:
-            problems.add(Problem(number, column_letters(at), "sum_row", severity="warning"))
-            problems.bad_rows.discard(number)
+        if (found := _below(cells, record, keys, required)) is not None:
+            problems.take_back(number)
+            problems.add(Problem(number, column_letters(found[0]), found[1], severity="warning"))
             continue
         table.rows += 1
+        if table.sheet.encoding and len(cells) > width and (more := [cell for cell in cells[width:] if cell]):
+            problems.add(Problem(number, column_letters(width), "cell_too_many", {"text": _quoted(more[0])}))
         for group in required:
             if not any(name in record.values for name in group) and number not in problems.bad_rows:
                 letters = next((column.letters for column, _ in columns if column.field in group), "")
                 problems.add(Problem(number, letters, "missing", {"field": group[0]}))
         if number not in problems.bad_rows:
             records.append(record)
+    if commas:
+        _refuse_doubtful(table, commas)
 
 
-def _sum_at(cells: Sequence[Cell], record: Record, keys: set[int], required: Sequence[tuple[str, ...]]) -> int | None:
-    """Where a row says that it holds sums: in the place of what names a record, or in a row that lacks such a thing."""
+def _refuse_doubtful(table: Table, columns: set[Column]) -> None:
+    """In a column where decimal commas were found, 1,234 and 1.234 are not taken either."""
+    taken = {record.row for record in table.records}
+    for number, cells in table.sheet.rows():
+        for column in columns:
+            if number in taken and column.index < len(cells) and may_be_comma(cells[column.index]):
+                values = {"text": _quoted(cells[column.index])}
+                table.problems.add(Problem(number, column.letters, "decimal_comma", values))
+    table.records = [record for record in table.records if record.row not in table.problems.bad_rows]
+
+
+def _below(
+    cells: Sequence[Cell], record: Record, keys: set[int], required: Sequence[tuple[str, ...]]
+) -> tuple[int, str] | None:
+    """Where a row says that it holds sums, or a note to the table, and which of them: in the place of what names a
+    record, or in a row that lacks such a thing.
+    """
     for index in keys:
         cell = cells[index] if index < len(cells) else None
-        if type(cell) is str and _says_sum(cell):
-            return index
+        if type(cell) is str and (code := _says(cell)):
+            return index, code
     for group in required:
         if not any(name in record.values for name in group):
-            return next((at for at, cell in enumerate(cells[:8]) if type(cell) is str and _says_sum(cell)), None)
+            said = ((at, _says(cell)) for at, cell in enumerate(cells[:8]) if type(cell) is str)
+            return next(((at, code) for at, code in said if code), None)
     return None
 
 
-def _says_sum(cell: str) -> bool:
-    return len(cell) <= 14 and cell.replace(" ", "").rstrip(":：").casefold() in _SUMS
+def _says(cell: str) -> str | None:
+    if len(cell) <= 20 and _SUM.fullmatch(cell.replace(" ", "")):
+        return "sum_row"
+    return "note_row" if len(cell) <= 60 and _NOTE.fullmatch(cell.strip()) else None
 
 
 def _quoted(cell: Cell) -> str:
-    text = str(cell)
+    text = str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
     return text if len(text) <= 40 else f"{text[:40]}…"
-
-
-def _reader(column: Column) -> Callable[[Cell, Record], None]:
-    """What puts a cell of this column into a record. Raises ``Unclear``."""
-    name, (how, limit) = column.field, _FIELDS[column.field]
-    if how in (_TEXT, _CODE):
-        get = text_of if how == _TEXT else code_of
-
-        def text(cell: Cell, record: Record) -> None:
-            value = get(cell)
-            if len(value) > limit:
-                raise Unclear("too_long", limit=str(limit))
-            record.values[name] = value
-
-        return text
-    if how in (_NUMBER, _AMOUNT):
-        measure = number_of if how == _NUMBER else amount_of
-        least = -limit
-        usual = unit_of_heading(column.unit)
-
-        def number(cell: Cell, record: Record) -> None:
-            value, unit = measure(cell)
-            if value < 0:
-                raise Unclear("negative")
-            if value > MOST_VALUE:
-                raise Unclear("too_much")
-            if cast(int, value.as_tuple().exponent) < least and value != round(value, limit):
-                raise Unclear("too_precise", digits=str(limit))
-            record.values[name] = value
-            if said := unit or usual:
-                record.units = {**(record.units or {}), name: said}
-
-        return number
-    other: Callable[[Cell], Any] = {_SHARE: share_of, _FLAG: flag_of, _DATE: date_of}[how]
-
-    def value(cell: Cell, record: Record) -> None:
-        record.values[name] = other(cell)
-
-    return value

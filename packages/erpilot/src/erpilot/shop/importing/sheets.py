@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import codecs
 import csv
-import io
 import re
-import struct
-import zipfile
-import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from ..exporting.files import opened
+from . import extent
+from .extent import megabytes
+from .formulas import broken_cells, may_be_broken
 from .problems import UnreadableFile
 
 Cell: TypeAlias = str | float | int | bool | date | datetime | time | None
@@ -29,19 +28,28 @@ Row: TypeAlias = tuple[int, list[Cell]]
 
 MOST_BYTES = 50 * 1024 * 1024
 """Of a file as it lies on the disk."""
-MOST_UNPACKED = 400 * 1024 * 1024
-"""Of all parts of an XLSX together, unpacked."""
-MOST_ROWS = 200_000
-MOST_COLUMNS = 256
-MOST_CELLS = 6_000_000
 MOST_SHEETS = 200
 _CHUNK = 256 * 1024
-_ROW = re.compile(rb'<(?:\w{1,9}:)?row\b[^>]{0,200}?\br="(\d{1,9})"')
-_FAR_COLUMN = re.compile(rb'r="([A-Z]{2,3})\d')  # begins with what can be searched for at once
-_OVERLAP = 256
-"""Bytes of a piece that are looked at again with the next one, so that nothing is cut in two."""
+_LOOKED_AT = 4 * 1024 * 1024
 _SEPARATORS = ",;\t|"
 _OLE = b"\xd0\xcf\x11\xe0"
+_PROTECTED = "EncryptedPackage".encode("utf-16-le")
+_OTHERS = (
+    (b"%PDF", "PDF"),
+    (b"\x89PNG", "PNG"),
+    (b"\xff\xd8\xff", "JPEG"),
+    (b"GIF8", "GIF"),
+    (b"{\\rtf", "RTF"),
+    (b"Rar!", "RAR"),
+    (b"7z\xbc\xaf", "7z"),
+    (b"\x1f\x8b", "gzip"),
+    (b"SQLite format 3", "SQLite"),
+    (b"<!doctype html", "HTML"),
+    (b"<html", "HTML"),
+    (b"<table", "HTML"),
+    (b"<?xml", "XML"),
+)
+"""What other files begin with, in folded case, whatever they are called."""
 
 
 @dataclass(slots=True)
@@ -52,6 +60,8 @@ class Sheet:
     path: Path
     encoding: str | None = None
     separator: str = ","
+    broken: bool = False
+    """Whether the file shows signs of formulas without a value."""
     laid_out: Any = field(default=None, repr=False, compare=False)
 
     def rows(self) -> Iterator[Row]:
@@ -68,9 +78,9 @@ def open_sheets(path: Path, *, encoding: str | None = None) -> list[Sheet]:
     try:
         size = path.stat().st_size
         if size > MOST_BYTES:
-            raise UnreadableFile("file_too_large", size=_megabytes(size), limit=_megabytes(MOST_BYTES))
+            raise UnreadableFile("file_too_large", size=megabytes(size), limit=megabytes(MOST_BYTES))
         with path.open("rb") as file:
-            begins = file.read(8)
+            begins = file.read(64)
     except OSError as error:
         raise UnreadableFile("file_unreadable", name=path.name, why=error.strerror or error) from None
     if not begins:
@@ -78,12 +88,12 @@ def open_sheets(path: Path, *, encoding: str | None = None) -> list[Sheet]:
     if begins.startswith(b"PK\x03\x04"):
         return _xlsx_sheets(path)
     if begins.startswith(_OLE):
-        raise UnreadableFile("old_or_protected")
+        raise UnreadableFile("protected" if _PROTECTED in path.read_bytes() else "old_workbook")
+    text = begins.removeprefix(codecs.BOM_UTF8).lstrip()
+    for sign, kind in _OTHERS:
+        if text.lower().startswith(sign.lower()):
+            raise UnreadableFile("other_kind", kind=kind)
     return [_csv_sheet(path, encoding)]
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1024 / 1024:.0f} MB"
 
 
 # --- XLSX
@@ -92,7 +102,7 @@ def _megabytes(size: int) -> str:
 def _xlsx_sheets(path: Path) -> list[Sheet]:
     from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
-    check_workbook(path)
+    broken = extent.check_workbook(path, may_be_broken)
     try:
         with CalamineWorkbook.from_path(path) as book:
             shown = [
@@ -100,90 +110,20 @@ def _xlsx_sheets(path: Path) -> list[Sheet]:
                 for sheet in book.sheets_metadata
                 if sheet.visible == SheetVisibleEnum.Visible and sheet.typ == SheetTypeEnum.WorkSheet
             ]
-    except Exception as error:  # calamine has an exception of its own for each part that can be broken
-        raise UnreadableFile("not_a_workbook", why=str(error)[:200] or type(error).__name__) from None
+    except BaseException as error:  # calamine has one of its own for each part that can be broken, and its panics
+        raise _unreadable(error) from None
     if not shown:
         raise UnreadableFile("no_sheet")
     if len(shown) > MOST_SHEETS:
         raise UnreadableFile("too_many_sheets", sheets=len(shown), limit=MOST_SHEETS)
-    return [Sheet(name, path) for name in shown]
+    return [Sheet(name, path, broken=broken) for name in shown]
 
 
-def check_workbook(path: Path) -> None:
-    """Unpacks every part, counting, and looks where the cells of its sheets stand. Raises ``UnreadableFile``."""
-    try:
-        with zipfile.ZipFile(path) as archive, path.open("rb") as file:
-            if len(archive.infolist()) > 10_000:
-                raise UnreadableFile("too_many_parts")
-            left = MOST_UNPACKED
-            for part in archive.infolist():
-                if part.filename.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", part.filename):
-                    raise UnreadableFile("not_a_workbook", why="a part leads out of the file")
-                is_sheet = re.fullmatch(r"xl/worksheets/[^/]+\.xml", part.filename, re.IGNORECASE) is not None
-                left -= _check_part(file, part, left, is_sheet=is_sheet)
-    except (zipfile.BadZipFile, zlib.error, struct.error, OSError, NotImplementedError, ValueError) as error:
-        raise UnreadableFile("not_a_workbook", why=str(error)[:200]) from None
-
-
-def _check_part(file: io.BufferedReader, part: zipfile.ZipInfo, left: int, *, is_sheet: bool) -> int:
-    """Bytes of a part, unpacked. What its header says of its size is not believed."""
-    if part.flag_bits & 1:
-        raise UnreadableFile("old_or_protected")
-    file.seek(part.header_offset)
-    header = file.read(30)
-    name_length, extra_length = struct.unpack("<HH", header[26:30])
-    file.seek(part.header_offset + 30 + name_length + extra_length)
-    total, rows, cells, last_row, columns, kept = 0, 0, 0, 0, 0, b""
-    for piece in _unpacked(file, part):
-        total += len(piece)
-        if total > left:
-            raise UnreadableFile("unpacks_too_large", limit=_megabytes(MOST_UNPACKED))
-        if is_sheet:
-            rows += piece.count(b"<row") - piece.count(b"<rowBreaks") + piece.count(b":row")
-            cells += piece.count(b"<c ") + piece.count(b":c ")
-            if rows > MOST_ROWS:  # also of those that all call themselves the first one
-                raise UnreadableFile("too_many_rows", rows=f"> {MOST_ROWS}", limit=MOST_ROWS)
-            if cells > MOST_CELLS:
-                raise UnreadableFile("too_many_cells", limit=MOST_CELLS)
-            text = kept + piece
-            last_row = max([last_row, *map(int, _ROW.findall(text))])
-            columns = max(columns, max(map(_column, set(_FAR_COLUMN.findall(text))), default=26))
-            _check_extent(last_row, columns)
-            kept = text[-_OVERLAP:]
-    return total
-
-
-def _unpacked(file: io.BufferedReader, part: zipfile.ZipInfo) -> Iterator[bytes]:
-    rest = part.compress_size
-    if part.compress_type == zipfile.ZIP_STORED:
-        while rest > 0 and (piece := file.read(min(_CHUNK, rest))):
-            rest -= len(piece)
-            yield piece
-        return
-    if part.compress_type != zipfile.ZIP_DEFLATED:
-        raise UnreadableFile("not_a_workbook", why=f"compression {part.compress_type}")
-    packed = zlib.decompressobj(-15)
-    while rest > 0 and not packed.eof and (piece := file.read(min(_CHUNK, rest))):
-        rest -= len(piece)
-        while piece and not packed.eof:
-            yield packed.decompress(piece, 4 * _CHUNK)
-            piece = packed.unconsumed_tail
-
-
-def _column(letters: bytes) -> int:
-    value = 0
-    for letter in letters:
-        value = value * 26 + letter - 64
-    return value
-
-
-def _check_extent(rows: int, columns: int) -> None:
-    if rows > MOST_ROWS:
-        raise UnreadableFile("too_many_rows", rows=rows, limit=MOST_ROWS)
-    if columns > MOST_COLUMNS:
-        raise UnreadableFile("too_many_columns", columns=columns, limit=MOST_COLUMNS)
-    if rows * columns > MOST_CELLS:
-        raise UnreadableFile("too_many_cells", limit=MOST_CELLS)
+def _unreadable(error: BaseException) -> BaseException:
+    """What is raised in the place of an error of the reader."""
+    if isinstance(error, UnreadableFile | KeyboardInterrupt | SystemExit | GeneratorExit | MemoryError):
+        return error
+    return UnreadableFile("not_a_workbook", why=str(error)[:200] or type(error).__name__)
 
 
 def _xlsx_rows(sheet: Sheet) -> Iterator[Row]:
@@ -192,19 +132,27 @@ def _xlsx_rows(sheet: Sheet) -> Iterator[Row]:
     try:
         if sheet.laid_out is None:
             with CalamineWorkbook.from_path(sheet.path) as book:
-                sheet.laid_out = book.get_sheet_by_name(sheet.name)
-        cells = sheet.laid_out
+                broken = broken_cells(sheet.path, sheet.name) if sheet.broken else {}
+                sheet.laid_out = book.get_sheet_by_name(sheet.name), broken
+        cells, broken = sheet.laid_out
         if (begins := cells.start) is None:
             return
         left: list[Cell] = [None] * begins[1]
         for number, row in enumerate(cells.iter_rows(), 1):
             # rows come from the first of the sheet on, columns from the first with a value; empty is an empty text
-            if row[0] != "" or any(cell != "" for cell in row):
+            if number in broken:
+                yield number, _with(broken[number], [*left, *row])
+            elif row[0] != "" or any(cell != "" for cell in row):
                 yield number, row if not left else [*left, *row]
-    except UnreadableFile:
-        raise
-    except Exception as error:
-        raise UnreadableFile("not_a_workbook", why=str(error)[:200] or type(error).__name__) from None
+    except BaseException as error:
+        raise _unreadable(error) from None
+
+
+def _with(broken: Mapping[int, Cell], row: list[Cell]) -> list[Cell]:
+    row += [None] * (max(broken) + 1 - len(row))
+    for column, cell in broken.items():
+        row[column] = cell
+    return row
 
 
 # --- CSV
@@ -212,6 +160,11 @@ def _xlsx_rows(sheet: Sheet) -> Iterator[Row]:
 
 def _csv_sheet(path: Path, encoding: str | None) -> Sheet:
     found = encoding or encoding_of(path)
+    try:
+        if not getattr(codecs.lookup(found), "_is_text_encoding", True):
+            raise LookupError
+    except LookupError:
+        raise UnreadableFile("no_such_encoding", encoding=found[:40]) from None
     try:
         with path.open(encoding=found, newline="") as file:
             begins = file.read(64 * 1024)
@@ -223,7 +176,9 @@ def _csv_sheet(path: Path, encoding: str | None) -> Sheet:
 
 
 def encoding_of(path: Path) -> str:
-    """What its mark says; else UTF-8 if all of it is; else GB 18030, which holds GBK and GB 2312."""
+    """What its mark says; else UTF-8 if all of it is; else GB 18030, which holds GBK and GB 2312. Text in which single
+    bytes outside ASCII stand between Latin letters (é in cp1252) could be read so too, as other text, and is refused.
+    """
     with path.open("rb") as file:
         begins = file.read(4)
         if begins.startswith(codecs.BOM_UTF8):
@@ -239,8 +194,18 @@ def encoding_of(path: Path) -> str:
                 decoder.decode(b"", final=True)
             except UnicodeDecodeError:
                 continue
+            if name == "gb18030":
+                file.seek(0)
+                _check_pairs(file.read(_LOOKED_AT))
             return name
     raise UnreadableFile("wrong_encoding", encoding="UTF-8 / GB 18030")
+
+
+def _check_pairs(text: bytes) -> None:
+    """Chinese comes in pairs of bytes, most of them both outside ASCII. Raises ``UnreadableFile`` where few are."""
+    runs = [len(run) for run in re.findall(rb"[\x80-\xff]+", text)]
+    if 2 * sum(run == 1 for run in runs) > len(runs):
+        raise UnreadableFile("unclear_encoding")
 
 
 def separator_of(text: str) -> str:
@@ -260,10 +225,10 @@ def _csv_rows(sheet: Sheet) -> Iterator[Row]:
     try:
         with sheet.path.open(encoding=sheet.encoding, newline="") as file:
             for number, row in enumerate(csv.reader(file, delimiter=sheet.separator), 1):
-                if number > MOST_ROWS:
-                    raise UnreadableFile("too_many_rows", rows=f"> {MOST_ROWS}", limit=MOST_ROWS)
-                if len(row) > MOST_COLUMNS:
-                    raise UnreadableFile("too_many_columns", columns=len(row), limit=MOST_COLUMNS)
+                if number > extent.MOST_ROWS:
+                    raise UnreadableFile("too_many_rows", rows=f"> {extent.MOST_ROWS}", limit=extent.MOST_ROWS)
+                if len(row) > extent.MOST_COLUMNS:
+                    raise UnreadableFile("too_many_columns", columns=len(row), limit=extent.MOST_COLUMNS)
                 if any(row):
                     yield number, [opened(cell) if cell[:1] == "'" else cell for cell in row]
     except UnicodeError:

@@ -6,7 +6,7 @@ Invariant: a party is the one of that id, or, without an id, of exactly that nam
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from ..backend import CustomerDraft, ErpBackend, FieldChange
@@ -17,9 +17,10 @@ from ..matching import squeezed
 from ..pricing import PriceList
 from ..values import Money, Quantity
 from ..verbs.control import ImportedCustomer, ImportedLine, ImportedOrder
-from .goods import price_list_named, products_of
+from .fields import Record
+from .goods import MOST_NEAR, code_in, far_off, nearest_products, price_list_named, products_of
 from .planning import Plan, Reporter
-from .reading import Record, Table
+from .reading import Table
 
 AT_ONCE = 20
 
@@ -28,7 +29,7 @@ async def plan_parties(backend: ErpBackend, table: Table) -> Plan:
     """New customers or suppliers, and those that change."""
     plan, report = Plan(table.kind, "set", table.rows, table.problems), Reporter(table)
     lists = await backend.price_lists()
-    known = await _known(backend, table)
+    known, like = await _known(backend, table)
     ids: dict[str, int] = {}
     made: list[ImportedCustomer] = []
     for record, before in zip(table.records, known, strict=True):
@@ -42,6 +43,8 @@ async def plan_parties(backend: ErpBackend, table: Table) -> Plan:
         if before is None:
             plan.new += 1
             plan.show(FieldChange(key, "name", None, draft.name))
+            if other := like.get(key):
+                report.warning(record, "name", "like_another", text=draft.name, other=other)
         elif _same(before, draft):
             plan.unchanged += 1
             continue
@@ -53,15 +56,19 @@ async def plan_parties(backend: ErpBackend, table: Table) -> Plan:
     return plan
 
 
-async def _known(backend: ErpBackend, table: Table) -> list[Customer | None]:
+async def _known(backend: ErpBackend, table: Table) -> tuple[list[Customer | None], dict[str, str]]:
+    """The party of each record, if it is known; what is much like one that is not, by its id or name."""
     find = backend.find_customers if table.kind == "customers" else backend.find_suppliers
     cache: dict[str, Customer | None] = {}
+    like: dict[str, str] = {}
 
     async def look(text: str) -> None:
         asked = squeezed(text)
         hits = (await find(text, limit=5)).hits
         same = [hit.record for hit in hits if asked in map(squeezed, (hit.record.id, hit.record.name))]
         cache[text] = same[0] if len(same) == 1 or (same and squeezed(same[0].id) == asked) else None
+        if cache[text] is None and (near := _much_like(asked, [hit.record for hit in hits])):
+            like[text] = f"{near.id} {near.name}"
 
     texts = list(dict.fromkeys(str(record.values.get("id") or record.values["name"]) for record in table.records))
     for at in range(0, len(texts), AT_ONCE):
@@ -72,7 +79,16 @@ async def _known(backend: ErpBackend, table: Table) -> list[Customer | None]:
         party = cache[str(id_ or record.values["name"])]
         # an id decides: one that no party has is a new one, also where another party has it for a name
         found.append(None if id_ and party and squeezed(party.id) != squeezed(str(id_)) else party)
-    return found
+    return found, like
+
+
+def _much_like(asked: str, parties: Sequence[Customer]) -> Customer | None:
+    """The first of which one name holds the other: 鑫源商行 and 鑫源商行有限公司."""
+    for party in parties:
+        for name in map(squeezed, (party.name, *party.short_names)):
+            if min(len(asked), len(name)) >= 3 and (asked in name or name in asked):
+                return party
+    return None
 
 
 def _draft(
@@ -86,6 +102,8 @@ def _draft(
         return None
     contact = " ".join(str(values[name]) for name in ("contact", "phone") if name in values)
     limit = before.credit_limit if before else None
+    if not report.in_currency(record, chosen.currency, "credit_limit"):
+        return None
     if "credit_limit" in values:
         limit = Money(values["credit_limit"], chosen.currency)
     terms = int(values.get("terms", before.terms if before else 0))
@@ -130,18 +148,20 @@ def _same(before: Customer, draft: CustomerDraft) -> bool:
 async def plan_orders(backend: ErpBackend, table: Table) -> Plan:
     """Past sales, line by line; an order with an error in one line is left out whole."""
     plan, report = Plan("orders", "set", table.rows, table.problems), Reporter(table)
-    known = await products_of(backend, (_code(record) for record in table.records))
-    customers = await _customers(backend, table)
+    known = await products_of(backend, (code_in(record) for record in table.records))
+    near = await nearest_products(backend, table.records, known)
+    customers, like = await _customers(backend, table)
     today = backend.now().date()
     grouped: dict[str, list[tuple[Record, ImportedLine]]] = {}
     bad: dict[str, None] = {}
     for record in table.records:
         number = record.values["number"]
         grouped.setdefault(number, [])
-        line = _line(record, known.get(_code(record)), report)
         customer = customers[record.values["customer"]]
+        line = _line(record, known.get(code_in(record)), customer, near, report)
         if customer is None:
-            report.error(record, "customer", "unknown_customer", text=record.values["customer"], nearest="")
+            named = record.values["customer"]
+            report.error(record, "customer", "unknown_customer", text=named, nearest=like.get(named, ""))
         elif record.values["date"] > today:
             report.error(record, "date", "in_future", text=record.values["date"])
         if line is None or customer is None or record.values["date"] > today:
@@ -172,16 +192,19 @@ async def plan_orders(backend: ErpBackend, table: Table) -> Plan:
     return plan
 
 
-def _code(record: Record) -> str:
-    return str(record.values.get("sku") or record.values["barcode"])
-
-
-def _line(record: Record, product: Product | None, report: Reporter) -> ImportedLine | None:
+def _line(
+    record: Record, product: Product | None, customer: Customer | None, near: Mapping[str, str], report: Reporter
+) -> ImportedLine | None:
     if product is None:
-        report.error(record, "sku", "unknown_product", text=_code(record), nearest="")
+        report.error(record, "sku", "unknown_product", text=code_in(record), nearest=near.get(code_in(record), ""))
+        return None
+    if customer is not None and not report.in_currency(record, customer.currency, "unit_price"):
         return None
     value = record.values["quantity"]
     said = (record.units or {}).get("quantity") or record.values.get("unit")
+    if not value:
+        report.error(record, "quantity", "zero", field="quantity")
+        return None
     try:
         quantity = product.quantity(value, said)
     except Invalid:
@@ -189,6 +212,9 @@ def _line(record: Record, product: Product | None, report: Reporter) -> Imported
         report.error(record, "quantity", "unknown_unit", sku=product.sku, text=f"{value} {said or ''}", known=units)
         return None
     discount = record.values.get("discount", Decimal(0)) * 100
+    if customer is not None and customer.currency == product.currency:
+        price = product.list_price * product.unit(quantity.unit).factor
+        far_off(report, record, "unit_price", price, record.values["unit_price"])
     return ImportedLine(product.sku, Quantity(quantity.value, quantity.unit), record.values["unit_price"], discount)
 
 
@@ -202,8 +228,10 @@ def _consistent(number: str, lines: Sequence[tuple[Record, ImportedLine]], repor
     return True
 
 
-async def _customers(backend: ErpBackend, table: Table) -> dict[str, Customer | None]:
+async def _customers(backend: ErpBackend, table: Table) -> tuple[dict[str, Customer | None], dict[str, str]]:
+    """The customer of each name, if there is exactly one; what is near those that nobody has."""
     found: dict[str, Customer | None] = {}
+    near: dict[str, str] = {}
 
     async def look(text: str) -> None:
         hits = (await backend.find_customers(text, limit=5)).hits
@@ -214,11 +242,13 @@ async def _customers(backend: ErpBackend, table: Table) -> dict[str, Customer | 
             if asked in map(squeezed, (hit.record.id, hit.record.name, *hit.record.short_names))
         ]
         found[text] = same[0] if len(same) == 1 or (same and squeezed(same[0].id) == asked) else None
+        if found[text] is None and hits and len(near) < MOST_NEAR:
+            near[text] = " → " + ", ".join(f"{hit.record.id} {hit.record.name}" for hit in hits[:2]) + "?"
 
     texts = list(dict.fromkeys(record.values["customer"] for record in table.records))
     for at in range(0, len(texts), AT_ONCE):
         await asyncio.gather(*(look(text) for text in texts[at : at + AT_ONCE]))
-    return found
+    return found, near
 
 
 async def _taken(backend: ErpBackend, numbers: Sequence[str]) -> set[str]:

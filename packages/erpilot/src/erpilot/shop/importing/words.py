@@ -78,9 +78,21 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     "file_too_large": ("The file has {size}; at most {limit} can be read.", "文件有 {size}，最多只能读取 {limit}。"),
     "file_unreadable": ("The file {name} cannot be read: {why}.", "无法读取文件 {name}：{why}。"),
     "file_empty": ("The file is empty.", "文件是空的。"),
-    "old_or_protected": (
-        "The file is of the old format .xls, or is protected by a password. Save it as .xlsx without one.",
-        "文件是旧版 .xls 格式或加了密码。请另存为不加密的 .xlsx。",
+    "old_workbook": (
+        "The file is of the old format .xls. Save it as .xlsx.",
+        "文件是旧版 .xls 格式。请另存为 .xlsx。",
+    ),
+    "protected": (
+        "The file is protected by a password. Save it as .xlsx without one.",
+        "文件加了密码。请另存为不加密的 .xlsx。",
+    ),
+    "other_workbook": (
+        "The file is a workbook of another kind (ODS or XLSB). Save it as .xlsx.",
+        "文件是其他类型的工作簿（ODS 或 XLSB）。请另存为 .xlsx。",
+    ),
+    "other_kind": (
+        "The file is {kind}, not a spreadsheet. Save the table as .xlsx or .csv.",
+        "文件是 {kind}，不是电子表格。请把表格另存为 .xlsx 或 .csv。",
     ),
     "not_a_workbook": ("The file is no readable workbook: {why}.", "文件不是可读取的工作簿：{why}。"),
     "no_sheet": ("The workbook shows no sheet.", "工作簿里没有可见的工作表。"),
@@ -102,6 +114,11 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "The sheet reaches over more than {limit} cells. Delete the empty rows and columns at its end.",
         "表格范围超过 {limit} 个单元格。请删除末尾的空行空列。",
     ),
+    "unclear_encoding": (
+        "The encoding of the text is not clear. Save it as UTF-8, or name it: --encoding cp1252, gb18030, big5.",
+        "无法确定文本的编码。请另存为 UTF-8，或指定编码：--encoding cp1252、gb18030、big5。",
+    ),
+    "no_such_encoding": ("There is no encoding {encoding}.", "没有编码 {encoding}。"),
     "wrong_encoding": (
         "The text is not in {encoding}. Name its encoding, or save it as UTF-8.",
         "文本不是 {encoding} 编码。请指定编码，或另存为 UTF-8。",
@@ -128,6 +145,28 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     "missing": ("{field} is missing.", "缺少{field}。"),
     "not_a_number": ("{text} is no number.", "{text} 不是数字。"),
     "not_an_amount": ("{text} is no amount of money.", "{text} 不是金额。"),
+    "other_currency": (
+        "{text} is an amount in {other}; {currency} is expected.",
+        "{text} 是 {other} 金额，这里应为 {currency}。",
+    ),
+    "decimal_comma": (
+        "{text} can be two numbers; write it as 1234.50.",
+        "{text} 可能是两个数，请写成 1234.50。",
+    ),
+    "discount_two_meanings": (
+        "{text} can be what is taken off or what is left; write it as 5% or 9.5折.",
+        "{text} 可能是减去的部分，也可能是剩下的部分，请写成 5% 或 9.5折。",
+    ),
+    "formula_error": ("{text} is an error of the spreadsheet.", "{text} 是表格里的公式错误。"),
+    "formula_without_value": (
+        "The formula has no stored result. Open the file in a spreadsheet, save it, and import it again.",
+        "公式没有保存结果。请用表格软件打开并保存文件后再导入。",
+    ),
+    "cell_too_many": (
+        "The row has more cells than there are headings, from {text} on; a comma within a number splits it.",
+        "该行的单元格比标题多（从 {text} 起），数字里的逗号会把它拆开。",
+    ),
+    "zero": ("{field} is zero.", "{field}为零。"),
     "not_a_rate": ("{text} is no rate.", "{text} 不是税率或比例。"),
     "not_yes_or_no": ("{text} is neither yes nor no.", "{text} 不是“是”或“否”。"),
     "not_a_date": ("{text} is no date.", "{text} 不是日期。"),
@@ -182,6 +221,11 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "只有“历史订单”和“订单明细”两个文件才能一起导入。",
     ),
     "no_head": ("The order {text} is not in the file of orders.", "订单文件里没有订单 {text}。"),
+    "note_row": ("This looks like a note below the table and is left out.", "看起来是表格下方的备注，已略过。"),
+    "like_another": (
+        "{text} is much like {other}, which exists already; it is taken for another one.",
+        "{text} 与已有的 {other} 很像，将作为另一条新建。",
+    ),
     "sum_row": ("This looks like a row of sums and is left out.", "看起来是合计行，已略过。"),
     "no_price_anywhere": ("There is no price, and none is known.", "没有价格，系统里也没有。"),
 }
