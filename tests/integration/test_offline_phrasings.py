@@ -67,6 +67,9 @@ def wrong(played: Played, expected: str, tools: list[Tool]) -> str | None:
         return None if not played.calls and not without_help else f"not declined: {played.calls} {played.answer[:80]}"
     if expected == "asked":
         return None if not calls and without_help else f"not asked: {calls} {played.answer[:80]}"
+    if expected == "unanswered":
+        told = set(played.results) <= LOOK_UPS and not played.asked
+        return None if told else f"answered: {calls} {played.answer[:80]}"
     return None if calls == calls_of(expected) else f"called {calls}"
 
 
@@ -163,6 +166,21 @@ FOLLOWING = [
         ),
     ),
     (["天气怎么样", "就按这个做个报价单"], None),
+    (["今天卖了多少", "可乐呢"], ("sales_report", {"period": "2026-11-30..2026-11-30", "product": "BV-COLA-500"})),
+    (["今天卖了多少", "东门店呢"], ("sales_report", {"period": "2026-11-30..2026-11-30", "warehouse": "东门店"})),
+    (["今天卖了多少", "比昨天呢"], None),
+    (["今天卖了多少", "明天呢"], None),
+    (["今天卖了多少", "为什么这么少"], None),
+    (["可乐还有多少", "东门店呢"], ("check_stock", {"skus": ["BV-COLA-500"], "warehouse": "东门店"})),
+    (
+        ["how much cola do we have?", "and in the east shop?"],
+        ("check_stock", {"skus": ["BV-COLA-500"], "warehouse": "east"}),
+    ),
+    (["鑫源 9 月的对账单", "他还欠多少"], ("list_receivables", {"customer": "C001"})),
+    (["how much does Xinyuan owe", "what is their credit limit"], ("get_customer", {"customer": "C001"})),
+    (["他们欠我们多少"], None),
+    (["鑫源欠多少", "其中逾期的呢"], None),
+    (["库存值多少钱", "上个月呢"], None),
 ]
 
 

@@ -147,8 +147,8 @@ def test_a_price_list_asks_for_a_price_and_not_for_stock() -> None:
 def test_the_folder_stays_small_and_its_lines_readable() -> None:
     files = [each for each in Path(offline.__file__).parent.iterdir() if each.is_file()]
     lines = [line for each in files for line in each.read_text(encoding="utf-8").splitlines()]
-    assert len(lines) <= 2300
-    assert all(each.read_text(encoding="utf-8").count("\n") < 300 for each in files if each.suffix == ".py")
+    assert len(lines) <= 3000
+    assert all(each.read_text(encoding="utf-8").count("\n") < 320 for each in files if each.suffix == ".py")
     assert max(map(len, lines)) <= 120
 
 

@@ -63,6 +63,7 @@ def next_move(messages: Sequence[Message], offered: set[str]) -> list[Step] | st
         if (quotation := read_quotation(turns)) is not None:
             return _for_quotation(quotation, turns[-1][1], offered)
         want = _wanted(turns, day_of(messages))
+        unread, want = (want, None) if want is not None and want.left else (None, want)
         if want is not None and want.job["id"] == "export":
             return _for_export(want, turns, offered)
         if want is not None:
@@ -72,6 +73,10 @@ def next_move(messages: Sequence[Message], offered: set[str]) -> list[Step] | st
         told = tell(asked, "recalled", {"found": found}) if found else ""
         if found and asks_what_was_said(turns[-1][0]):
             return told
+        if asked.problem and unread is not None and asked.problem in ("unclear", "other", "mixed", "place"):
+            pieces = "」「".join(each[:40] for each in unread.left)
+            said = tell(unread, "declined", {"problem": "words", "piece": pieces})
+            return f"{said}\n{tell(unread, 'help', {})}"
         if asked.problem:
             said = tell(asked, "declined", {"problem": asked.problem, "piece": asked.piece[:40]})
             return said if asked.problem.startswith("which") else f"{said}\n{told or tell(asked, 'help', {})}"
@@ -84,9 +89,9 @@ def _wanted(turns: Sequence[tuple[str, Results]], today: date | None) -> Want | 
     """The job that the last message asks for, by itself or as a turn of the one before."""
     before: Want | None = None
     for text, _ in turns:
-        asked = read_want(text, today)
-        if asked is None and before is not None:
-            asked = followed(text, before, today)
+        asked = read_want(text, today, before)
+        if (asked is None or asked.left) and before is not None and not before.left:
+            asked = followed(text, before, today) or asked
         before = asked
     return before
 

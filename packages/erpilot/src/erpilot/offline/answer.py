@@ -93,6 +93,8 @@ def _section(asked: Asked, step: Step, result: Result, results: Results) -> tupl
         lines = result["lines"] if "lines" in asked.facets else []
         if asked.items:  # one product of the document was asked about
             record = next((chosen(each) for key, each in results.items() if key.startswith("find_products ")), None)
+            if record is None:  # what is asked about is not known: nothing else of the document is told instead
+                return "", result
             lines = of_product(result, record["sku"]) if record else []
             if record and not lines:
                 return "not_in_order", {"number": result["number"], "asked": asked.items[0].name}

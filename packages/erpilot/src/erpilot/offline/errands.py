@@ -10,23 +10,35 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any
 
-from .days import Span
+from .daynames import Span
+from .filters import look_ups, meant_by
 from .reading import WORDS
 from .turns import Result, Results, Step, chosen
-from .wants import JOBS, Want, values_of
+from .wants import JOBS, Want, dimension_of, values_of
 
 _LOOKED_UP = {"customer": "find_customers", "product": "find_products", "arriving": "find_products"}
-_DIMENSIONS: Mapping[str, str] = JOBS["dimensions"]
 
 
 def errands(want: Want, results: Results) -> list[Step]:
     """The calls known by now: first what names mean, then those of the job."""
     role = str(want.job.get("name", ""))
     found = [Step(_LOOKED_UP[role], {"query": name}) for name in want.names] if role in _LOOKED_UP else []
+    found += [] if role else look_ups(want)
+    found += [Step("find_products", {"category": name, "limit": 1}) for name in want.names if role == "arriving"]
     if any(step.key not in results for step in found):
         return found
+    if any("category" in step.arguments and results[step.key].get("total_count") for step in found if role):
+        return found
     values = values_of(want) | _spans(want)
-    for step in found:
+    skus = list[str]()
+    if "filters" in want.job:
+        meant, problems = meant_by(want, results)
+        if problems:
+            return found
+        values |= meant
+    for step in found if role else ():
+        if "category" in step.arguments:
+            continue
         record = chosen(results[step.key])
         if record is None and role == "arriving":
             values["supplier"] = step.arguments["query"]
@@ -34,12 +46,17 @@ def errands(want: Want, results: Results) -> list[Step]:
             return found
         else:
             values["customer" if role == "customer" else "sku"] = record.get("id") or record["sku"]
+            skus.append(str(record.get("sku")))
     if "sku" in values:
+        values |= {"skus": skus, "quantities": [" ".join(each).strip() for each in want.qtys]}
         values["lines"] = [
             {"sku": values["sku"], "qty": number} | ({"unit": unit} if unit else {}) for number, unit in want.qtys
         ]
     if role == "supplier" and want.names:
         values["supplier"] = want.names[0]
+    if role:
+        told = {key: values[key] for key in ("sku", "supplier") if key in values}
+        values["filters"] = values.get("filters", {}) | told
     made = list[Step]()
     for call in want.job["calls"]:
         values |= _learnt(made, results)
@@ -68,6 +85,9 @@ def _filled(call: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any
     arguments: dict[str, Any] = {}
     for name, value in call.items():
         if name == "tool":
+            continue
+        if name == "of":  # whatever the question narrows the report to
+            arguments |= values.get("filters", {})
             continue
         place = value[0] if isinstance(value, list) else value
         if isinstance(place, str) and place.startswith("$"):
@@ -117,10 +137,7 @@ def _spans(want: Want) -> dict[str, Any]:
             values["cover"] = (coming.end - coming.start).days + 1
     if want.days is not None:
         values["past_days"] = want.days
-    said = want.text_of("by_dim") + want.text_of("which_dim")
-    dimension = next((name for word, name in _DIMENSIONS.items() if word in said.casefold()), None)
-    values |= {"by": dimension} if dimension else {}
-    values |= {"by_shop": "warehouse"} if "shops" in want.tags else {}
+    values |= {"by": dimension} if (dimension := dimension_of(want.tags, want.job)) else {}
     return values
 
 
@@ -148,6 +165,18 @@ def said_of(want: Want, results: Results) -> list[tuple[str, Result]]:
         return [("briefing", _briefing(steps, results))]
     tool, say = "", want.job["say"]
     files: list[tuple[str, Result]] = []
+    kinds = [
+        step for step in steps if step.arguments.get("category") in want.names and want.job.get("name") == "arriving"
+    ]
+    if any(results[step.key].get("total_count") for step in kinds):
+        return [("by_category", {"name": kinds[0].arguments["category"]})]
+    steps = [step for step in steps if step not in kinds]
+    if "filters" in want.job:
+        meant, sections = meant_by(want, results)
+        if sections:
+            return sections
+        steps = steps if "name" in want.job else [step for step in steps if step not in look_ups(want)]
+        told |= meant
     for step in steps:
         result = results[step.key]
         looked_up = step.tool in _LOOKED_UP.values() and step.arguments.get("query") in want.names
@@ -168,7 +197,8 @@ def said_of(want: Want, results: Results) -> list[tuple[str, Result]]:
                 sections.append((say[tool], _dressed(result)))
     if not sections:
         sections.append((say if isinstance(say, str) else say[tool], _dressed(told)))
-    return [*sections, *files]
+    only = [("only", {"only": told["only"]})] if told.get("only") else []
+    return [*only, *sections, *files]
 
 
 def _briefing(steps: list[Step], results: Results) -> Result:

@@ -12,13 +12,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from .reading import Asked, Item, is_chinese, pattern, read
+from .amounts import number
+from .reading import WORDS, Asked, Item, is_chinese, pattern, read
+from .slots import QTY
 from .turns import Results, Step, chosen, meant
 from .wants import JOBS
 
-_DOCUMENT, _VALID, _DISCOUNT, _BACK = (
-    pattern(JOBS["quotation"][name]) for name in ("document", "valid", "discount", "back")
+_DOCUMENT, _VALID, _DISCOUNT, _BACK, _UNSURE, _WHOLE = (
+    pattern(JOBS["quotation"][name]) for name in ("document", "valid", "discount", "back", "unsure", "whole")
 )
+_DENIED = pattern(f"(?:{JOBS['quotation']['denied']})(?:{JOBS['quotation']['document']})")
+_LENGTH = re.compile(r"(\d+|[一二两三四五六七八九十]+)\s*(天|日|周|个?星期|个?月|days?|weeks?|months?)", re.IGNORECASE)
+_SCALE = {"天": 1, "日": 1, "周": 7, "期": 7, "月": 30, "d": 1, "w": 7, "m": 30}
 _DIGITS = {sign: digit for digit, sign in enumerate("零一二三四五六七八九")}
 WRITES = "create_quotation"
 
@@ -53,16 +58,45 @@ def read_quotation(turns: Sequence[tuple[str, Results]]) -> Quotation | None:
     customer = asked.customer or _only_name(asked, items, back) or (before.customer if back else None)
     if asked.items and not any(item.qty for item in asked.items) and back and before.items:
         items = before.items  # what stands there is who buys
-    missing = bool(asked.problem or asked.orders or not customer or not items or any(not item.qty for item in items))
+    unsaid = not customer or not items or any(not item.qty or not item.name for item in items)
+    loose = asked.piece[:40] if asked.problem else _loose_words(text, rest, asked, back)
     return Quotation(
         chinese,
         customer,
         items,
         _per_cent(discount[0]) if discount else "0",
-        int(re.sub(r"\D", "", valid[0])) if valid and re.search(r"\d", valid[0]) else None,
-        missing or any(not item.name for item in items),
-        asked.piece[:40],
+        _days(valid[0]) if valid else None,
+        bool(unsaid or asked.problem or asked.orders or loose),
+        loose or asked.piece[:40],
     )
+
+
+def _loose_words(text: str, rest: str, asked: Asked, back: bool) -> str:
+    """Words that a quotation cannot take up: what denies or supposes it, a quantity that is not certain, a place, a
+    list of prices, a price, a discount that is not that of the whole."""
+    for words in (_DENIED, _UNSURE):
+        if found := words.search(text):
+            return found[0].strip(" ,.:;!?")
+    discounts = list(_DISCOUNT.finditer(text))
+    if len(discounts) > 1 or len(_VALID.findall(text)) > 1:
+        return discounts[-1][0].strip(" ,") if len(discounts) > 1 else "; ".join(_VALID.findall(text)).strip(" ,")
+    if discounts and len(asked.items) > 1:  # of one line, perhaps
+        ahead, behind = text[: discounts[0].start()], text[discounts[0].end() :]
+        whole = discounts[0][0].startswith(",") or _WHOLE.search(ahead) or not QTY.search(ahead)
+        if not whole or (QTY.search(behind) and QTY.search(ahead)):
+            return discounts[0][0].strip(" ,")
+    if asked.place or asked.price_list:
+        return asked.place or str(asked.price_list)
+    priced = pattern(WORDS["scan"]["price"]).search(rest)
+    return priced[0] if priced and not back else ""
+
+
+def _days(said: str) -> int | None:
+    """How many days a quotation is valid: 7 天, 两周, "2 weeks"."""
+    found = _LENGTH.search(said)
+    if found is None:
+        return None
+    return number(found[1]) * _SCALE[found[2][0].casefold() if found[2].isascii() else found[2][-1]]
 
 
 def _only_name(asked: Asked, items: Sequence[Item], back: bool) -> str | None:

@@ -84,8 +84,10 @@ def _find(tool: str, name: str | None) -> Step:
 
 
 def chosen(result: Result) -> Result | None:
-    """The record that a look-up decided on."""
-    return next(iter(result["candidates"]), None) if result.get("decided") else None
+    """The record that a look-up decided on. A single character is a name only where it is the whole of one."""
+    record: Result | None = next(iter(result.get("candidates", ())), None) if result.get("decided") else None
+    single = len(str(result.get("query", "")).strip()) == 1
+    return None if record and single and record.get("score", 1) < 1 else record
 
 
 def _again(asked: Asked, reply: str, before: Asked, heard: str, known: Results) -> str:
@@ -115,6 +117,8 @@ def _followed(asked: Asked, old: Asked) -> Asked:
             asked = replace(asked, items=(Item("", only),))
         else:
             asked = replace(asked, items=(), orders=((only, None),))
+    if asked.problem == "place" and "stock" in old.facets and old.items:  # the same goods, in another place
+        asked = replace(asked, problem=None, facets=frozenset({"stock"}))
     if asked.problem:
         return asked
     if asked.orders:
@@ -156,6 +160,8 @@ def steps(asked: Asked, results: Results) -> list[Step]:
     found = [*documents, *{step.key: step for step in items.values()}.values()]
     found += [_find("find_customers", asked.customer)] if asked.customer else []
     if any(step.key not in results for step in found):
+        return found
+    if asked.apart and any(chosen(results[step.key]) is None for step in items.values()):
         return found
     goods = [(one["sku"], item.qty, item.unit) for item, step in items.items() if (one := chosen(results[step.key]))]
     # What has a quantity is one list with one total; without one there is nothing to add up.
