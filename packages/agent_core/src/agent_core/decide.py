@@ -62,7 +62,8 @@ NUDGES = {
 }
 """Flags of an answer that is none, and what the model is told about it, once per run each."""
 LAST_STEP = (
-    "[This is the last turn of this run: answer now with what is known, say what is missing, and call no more tools.]"
+    "[No more calls: this is the last turn. Write the answer to the question now, in words, from the results above; say"
+    " what is missing.]"
 )
 """What the model is told before its last turn, where it has not answered yet."""
 
