@@ -94,6 +94,10 @@ export function Conversation({ source, letters = [], jump = null }: Props) {
     top.current = element.scrollTop;
     setAway(!sticks.current);
   };
+  // Who is at the end is about to be scrolled there again: what stands anywhere else need not be drawn first.
+  if (sticks.current && virtual.scrollRect) {
+    virtual.scrollOffset = Math.max(0, virtual.getTotalSize() - virtual.scrollRect.height);
+  }
   const items = virtual.getVirtualItems();
   return (
     <div className="scroll-frame">

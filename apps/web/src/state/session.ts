@@ -22,8 +22,10 @@ export interface OpenSession extends Source {
   close(): void;
 }
 
-/** Events that are folded in one go, so that a long log leaves time to draw. */
-const AT_ONCE = 1000;
+/** Events that are folded in one go, and milliseconds after which the next ones wait for the next frame, so that a long
+ * log leaves time to draw. */
+const AT_ONCE = 200;
+const LONGEST_MS = 8;
 
 type Pending = { item: Recorded } | { live: Live };
 
@@ -46,10 +48,15 @@ export function openSession(id: string): OpenSession {
 
   const flush = () => {
     scheduled = false;
-    const batch = pending.slice(0, AT_ONCE);
-    pending = pending.slice(AT_ONCE);
+    const deadline = performance.now() + LONGEST_MS;
+    let next = view;
+    let done = 0;
+    do {
+      next = fold(next, pending.slice(done, done + AT_ONCE));
+      done += AT_ONCE;
+    } while (done < pending.length && performance.now() < deadline);
+    pending = pending.slice(done);
     if (pending.length > 0) schedule();
-    const next = fold(view, batch);
     if (next === view) return;
     view = next;
     if (view.rows !== settled.rows || view.seq !== settled.seq) settled = view;

@@ -31,7 +31,8 @@ export function tokensOf(usage: Usage | null): number | null {
 
 /** 950, 12.3k, 1.2M */
 export function count(n: number): string {
-  if (n < 10_000) return n.toLocaleString("en");
+  if (n < 1000) return String(n);
+  if (n < 10_000) return `${Math.floor(n / 1000)},${String(n % 1000).padStart(3, "0")}`;
   return n < 1_000_000 ? `${(n / 1000).toFixed(n < 100_000 ? 1 : 0)}k` : `${(n / 1_000_000).toFixed(1)}M`;
 }
 
@@ -46,23 +47,35 @@ export function seconds(s: number): string {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.round(hours / 24)} d`;
 }
 
-const locale = (lang: Lang) => (lang === "zh" ? "zh-CN" : "en-GB");
+const FORMS = {
+  clock: { hour: "2-digit", minute: "2-digit" },
+  full: { dateStyle: "medium", timeStyle: "medium" },
+  day: { month: "short", day: "numeric" },
+  date: { year: "numeric", month: "short", day: "numeric" },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>;
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** A time in words. To make a format takes a hundred times as long as to use it, so each is made once. */
+function told(at: number, lang: Lang, form: keyof typeof FORMS): string {
+  const key = `${lang} ${form}`;
+  let format = formats.get(key);
+  if (!format) {
+    format = new Intl.DateTimeFormat(lang === "zh" ? "zh-CN" : "en-GB", FORMS[form]);
+    formats.set(key, format);
+  }
+  return format.format(at * 1000);
+}
 
 /** The time of today, the day of this year, the date of older ones. */
 export function moment(at: number, lang: Lang, now = Date.now()): string {
   const [then, today] = [new Date(at * 1000), new Date(now)];
   if (then.toDateString() === today.toDateString()) return clock(at, lang);
-  const year = then.getFullYear() === today.getFullYear() ? undefined : "numeric";
-  return then.toLocaleDateString(locale(lang), { year, month: "short", day: "numeric" });
+  return told(at, lang, then.getFullYear() === today.getFullYear() ? "day" : "date");
 }
 
-export function clock(at: number, lang: Lang): string {
-  return new Date(at * 1000).toLocaleTimeString(locale(lang), { hour: "2-digit", minute: "2-digit" });
-}
+export const clock = (at: number, lang: Lang) => told(at, lang, "clock");
 
-export function fullTime(at: number, lang: Lang): string {
-  return new Date(at * 1000).toLocaleString(locale(lang), { dateStyle: "medium", timeStyle: "medium" });
-}
+export const fullTime = (at: number, lang: Lang) => told(at, lang, "full");
 
 /** One line of a text, cut at `limit` characters. */
 export function oneLine(text: string, limit = 120): string {
