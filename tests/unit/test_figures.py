@@ -231,12 +231,98 @@ def test_a_result_that_was_cut_is_read_as_text() -> None:
     assert check("可用 485", '{"available":"485","note":"…[cut]').untraced == ()
 
 
-def test_a_name_does_not_vouch_for_the_same_number_elsewhere() -> None:
+def test_a_name_does_not_vouch_for_a_quantity() -> None:
     found = check("70g 500张：共 500 箱", {"specification": "70g 500张", "note": "x"})
-    assert [(each.text, each.derivation) for each in found.figures if each.text == "500"] == [
-        ("500", None),
-        ("500", "text"),
-    ], "what only stands in a name is said to be from a text"
+    assert [each.text for each in found.figures] == ["70g", "500"]
+    assert found.untraced == ("500",)
+    for invented in ("可订 70 包", "共 500 件", "应付 500 元", "20 packs", "2026 箱"):
+        assert check(invented, {"sku": "PA4-70", "name": "A4 纸 500张 20*30", "number": "SO-2026-0123"}).untraced
+    for told in ("500张的那种", "SO-2026-0123", "订单 123 已发", "A4 纸 500张 20*30，PA4-70"):
+        assert not check(told, {"sku": "PA4-70", "name": "A4 纸 500张 20*30", "number": "SO-2026-0123"}).untraced
+
+
+MONEY = {
+    "total": [
+        {"currency": "CNY", "revenue": "20345.60"},
+        {"currency": "USD", "revenue": "99.90", "compared": {"before": "80"}},
+    ],
+    "by": {"EUR": "12.34"},
+    "note": "deposit of 500 USD",
+}
+
+
+@pytest.mark.parametrize(
+    "told",
+    ["¥20,345.60", "20345.6 元", "CNY 20,345.60", "$99.90", "99.9 美元", "US$99.90", "before it was $80", "€12.34",
+     "定金 500 美元", "20,345.60", "合计 99.90"],
+)  # fmt: skip
+def test_an_amount_is_traced_to_one_of_its_currency(told: str) -> None:
+    assert check(told, MONEY).untraced == ()
+
+
+@pytest.mark.parametrize(
+    "told", ["$20,345.60", "20345.6 美元", "99.90 元", "¥99.90", "RMB 80", "12.34 USD", "定金 500 元", "€20,345.60"]
+)
+def test_an_amount_is_never_traced_to_one_of_another_currency(told: str) -> None:
+    assert len(check(told, MONEY).untraced) == 1
+
+
+CHANGES = {"compared": {"before": "30174.61", "difference": "-2176.13", "change_percent": "-7.2"}}
+
+
+def test_a_fall_that_is_told_as_a_rise_has_no_source_and_the_other_way_round() -> None:
+    for told in ("下降了 7.2%", "环比 -7.2%", "减少 2,176.13 元", "fell by 7.2%", "down 7.2 %", "差 2,176.13"):
+        assert check(told, CHANGES).untraced == (), told
+    for told in ("增长 7.2%", "上涨了 7.2%", "增加 2,176.13 元", "grew by 7.2%", "up 2,176.13"):
+        assert len(check(told, CHANGES).untraced) == 1, told
+    risen = {"compared": {"change_percent": "13.7", "difference": "194.98"}, "short": "5"}
+    for told in ("增长 13.7%", "up 13.7%", "+13.7%", "还少 5 包", "减 5 包"):
+        assert check(told, risen).untraced == (), told
+    for told in ("下降 13.7%", "fell by 13.7%", "减少了 194.98"):
+        assert len(check(told, risen).untraced) == 1, told
+
+
+def test_a_list_does_not_vouch_for_a_quantity_of_goods_or_money() -> None:
+    rows = {"rows": [{"name": "a"}, {"name": "b"}, {"name": "c"}]}
+    for told in ("共 3 行", "3 种商品", "三个客户", "3 products"):
+        assert check(told, rows).untraced == (), told
+    for told in ("可用 3 包", "3 箱", "3 元", "$3", "3 天", "3倍", "3 boxes"):
+        assert len(check(told, rows).untraced) == 1, told
+
+
+def test_a_number_that_is_no_share_is_no_percentage() -> None:
+    result = {"quantity": "47", "tax_rate": "0.13", "share_percent": "12.5", "note": "5% off"}
+    for told in ("13%", "12.5%", "5%", "百分之十三"):
+        assert check(told, result).untraced == (), told
+    assert check("47%", result).untraced == ("47%",)
+    assert check("4700%", result).untraced == ("4700%",)
+
+
+@pytest.mark.parametrize("told", ["138 1234 5678", "138-1234-5678", "13812345678", "0571 88889999", "0571-88889999"])
+def test_a_telephone_number_is_one_however_it_is_parted(told: str) -> None:
+    assert check(f"电话 {told}", {"contact": "张三 13812345678, 057188889999"}).untraced == ()
+    assert check(f"电话 {told}", {"contact": "张三 13912345678, 057188889990"}).untraced != ()
+
+
+@pytest.mark.parametrize("told", ["8点05分", "上午8:05", "08:05", "早上8点05分"])
+def test_a_time_is_read_as_people_say_it(told: str) -> None:
+    assert check(f"截至 {told}", {"as_of": "2026-11-30T08:05+08:00"}).untraced == ()
+    assert check(f"截至 {told}", {"as_of": "2026-11-30T09:05+08:00"}).untraced != ()
+
+
+def test_the_hour_alone_and_the_afternoon_are_times() -> None:
+    result = {"from": "2026-11-30T15:00+08:00", "to": "2026-11-30T20:30+08:00"}
+    for told in ("下午3点", "15点", "下午 3 点整", "晚上8点半"):
+        assert check(f"{told}，送货", result).untraced == (), told
+    assert check("下午4点，送货", result).untraced == ("下午4点",)
+
+
+@pytest.mark.parametrize(
+    ("told", "amount"), [("三块五", "3.5"), ("3块5", "3.50"), ("二十元六角五分", "20.65"), ("12元5角", "12.5")]
+)
+def test_yuan_and_jiao_are_one_amount(told: str, amount: str) -> None:
+    assert check(f"单价{told}", {"currency": "CNY", "unit_price": amount}).untraced == ()
+    assert len(check(f"单价{told}", {"currency": "CNY", "unit_price": "3.51"}).untraced) == 1
 
 
 def test_a_range_is_traced_by_both_its_ends() -> None:

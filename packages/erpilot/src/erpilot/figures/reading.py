@@ -22,7 +22,8 @@ class Mention:
     """A figure in its place. ``values``: what the number may be (5k is 5000, or 5 of something); of ``percent`` 5 for
     5 %, of ``discount`` the per cent off (5 for 9.5 折). ``parts``: (year, month, day) or (hour, minute), None where
     not said. ``numbers``: what a code is made of when it is none. ``about``: said to be approximate. ``stock``:
-    which of the four words for stock stands beside it, as the field of results that has it.
+    which of the four words for stock stands beside it, as the field of results that has it. ``currency``, ``unit``:
+    what stands beside it; ``direction``: 1 where it is said to be a rise, -1 a fall.
     """
 
     text: str
@@ -34,6 +35,9 @@ class Mention:
     numbers: tuple[Decimal, ...] = ()
     about: bool = False
     stock: str | None = None
+    currency: str | None = None
+    unit: str | None = None
+    direction: int = 0
 
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -46,7 +50,7 @@ _CN = rf"[{CHINESE}]"
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?"
 _TOKEN = re.compile(
     rf"""
-    (?=[\d¥$€£+−第周初星礼前-]|{_CN}|(?<![A-Za-z0-9])[A-Za-z])
+    (?=[\d¥$€£+−第周初星礼前上下早晚傍凌中-]|{_CN}|(?<![A-Za-z0-9])[A-Za-z])
   (?:
     (?P<skip> 第\s*(?:\d+|{_CN}+) | (?<![A-Za-z0-9])\d+{_TH}\b(?!\s+(?:of\s+)?{_MONTH}\b) | (?<!\d)[1-4]\s*季度
         | (?<![A-Za-z0-9-])[QH][1-4](?![A-Za-z0-9-]) | (?:UTC|GMT)\s*[+-]\d{{1,2}}(?::\d\d)?
@@ -63,6 +67,9 @@ _TOKEN = re.compile(
   | (?P<en1> \b(?P<e1m>{_MONTH})\.?\s+(?P<e1d>\d{{1,2}}){_TH}?(?![\d,.]*\d\s?[A-Za-z%])(?:,?\s+(?P<e1y>\d{{4}}))?\b)
   | (?P<en2> (?<![\d.,])(?P<e2d>\d{{1,2}}){_TH}?\s+(?:of\s+)?(?P<e2m>{_MONTH})\b\.?(?:,?\s+(?P<e2y>\d{{4}}))?)
   | (?P<en3> \b(?P<e3m>{_MONTH})\.?\s+(?P<e3y>(?:19|20)\d\d)\b)
+  | (?P<phone> (?<![\w.,-])(?:1\d\d(?P<gap>[ -])\d{{4}}(?P=gap)\d{{4}}|0\d{{2,3}}[ ]\d{{7,8}})(?![\w-]|[.,]\d))
+  | (?P<ctime> (?:(?P<later>下午|晚上|傍晚)|上午|早上|凌晨|中午)?\s?(?<![\d.:])(?P<ch>[01]?\d|2[0-4])\s?[点时]
+        (?:\s?(?P<cmin>[0-5]?\d)\s?分|(?P<half>半)|整|钟|(?=[前后，。；、,.;\s]|$)))
   | (?P<time> (?<![\d:.])(?P<th>[01]?\d|2[0-4]):(?P<tm>[0-5]\d)(?::[0-5]\d)?(?![\d:]))
   | (?P<cpct> 百分之(?:(?P<cpn>{_NUMBER})|(?P<cpc>[{CHINESE}点]+)))
   | (?P<cn> [{CHINESE}](?:[{CHINESE}]|点(?=[{CHINESE}]))*)
@@ -129,6 +136,55 @@ _STOCK_BEHIND = re.compile(
 )
 
 
+_CURRENCIES = {
+    **dict.fromkeys(("¥", "元", "人民币", "cny", "rmb", "yuan"), "CNY"),
+    **dict.fromkeys(("$", "美元", "美金", "usd", "dollar", "dollars"), "USD"),
+    **dict.fromkeys(("€", "欧元", "eur", "euro", "euros"), "EUR"),
+    **dict.fromkeys(("£", "英镑", "gbp"), "GBP"),
+    **dict.fromkeys(("港元", "港币", "hkd"), "HKD"),
+    **dict.fromkeys(("日元", "jpy"), "JPY"),
+}
+_MONEY = r"人民币|美元|美金|欧元|英镑|港元|港币|日元|元|\b(?:CNY|RMB|USD|EUR|GBP|HKD|JPY|yuan|dollars?|euros?)\b"
+CURRENCY = re.compile(rf"[¥$€£]|{_MONEY}", re.IGNORECASE)
+"""A currency in a text of a result or of an answer."""
+_MONEY_BEFORE = re.compile(rf"({_MONEY}|[¥$€£])\s?[-+]?$", re.IGNORECASE)
+_MONEY_BEHIND = re.compile(rf"\s?({_MONEY})", re.IGNORECASE)
+_COINS = re.compile(
+    r"[块元]([一二三四五六七八九]|\d(?!\d))(?:[角毛](?:([一二三四五六七八九]|\d)分?)?)?(?![\d一二三四五六七八九十百千万])"
+)
+GOODS = frozenset("箱瓶盒台包袋支卷套双打托吨斤克桶罐听捆提米升倍天日")
+"""What goods and time are counted in; a list of a result is not as long as that."""
+_UNITS = (
+    "pack", "box", "boxes", "carton", "case", "pc", "piece", "bottle", "roll", "bag", "unit", "day", "times", "kg",
+)  # fmt: skip
+_UNIT_BEHIND = re.compile(rf"\s?(?:([\u4e00-\u9fff])|(?:({'|'.join(_UNITS)})s?\b))", re.IGNORECASE)
+_ENDS = r"(?:了|约|by|of|to|:|：|\s|[-+¥$€£]){0,5}$"
+_RISE = re.compile(
+    rf"(?:增长|上涨|上升|增加|提高|涨|升|增|\bup|\brose|\brisen|\bgrew|\bincreased?|\bgrowth|\bgained)(?:幅|率|额)?{_ENDS}",
+    re.I,
+)
+_FALL = re.compile(
+    rf"(?:下降|下跌|减少|降低|跌|降|减|\bdown|\bfell|\bfallen|\bdecreased?|\bdropped|\bdeclined?)(?:幅|率|额)?{_ENDS}",
+    re.I,
+)
+
+
+def currencies(text: str) -> frozenset[str]:
+    """The currencies that a text names."""
+    return frozenset(_CURRENCIES[each[0].lower()] for each in CURRENCY.finditer(text))
+
+
+def _beside(text: str, start: int, end: int) -> tuple[str | None, str | None, int]:
+    """The currency, the unit and the direction that stand beside a number."""
+    sign = CURRENCY.search(text, start, end) or _MONEY_BEHIND.match(text, end)
+    sign = sign or _MONEY_BEFORE.search(text, max(0, start - 8), start)
+    money = None if sign is None else _CURRENCIES[sign[0].strip(" -+").lower()]
+    unit = _UNIT_BEHIND.match(text, end)
+    before = max(0, start - 20)
+    direction = 1 if _RISE.search(text, before, start) else -1 if _FALL.search(text, before, start) else 0
+    return money, None if unit is None else (unit[1] or unit[2]).lower(), direction
+
+
 def _stock(text: str, start: int, end: int) -> str | None:
     beside = _STOCK_BEFORE.search(text, max(0, start - 24), start) or _STOCK_BEHIND.match(text, end)
     return None if beside is None else beside.lastgroup
@@ -179,6 +235,12 @@ def _mention(text: str, match: re.Match[str]) -> Mention | None:
         return _numbers(text, start, end)
     if kind == "time":
         return Mention(text[start:end], "time", start, end, parts=(int(match["th"]), int(match["tm"])))
+    if kind == "ctime":
+        hour, minute = int(match["ch"]), 30 if match["half"] else int(match["cmin"] or 0)
+        later = match["later"] is not None and hour < 12
+        return Mention(text[start:end], "time", start, end, parts=(hour + 12 * later, minute))
+    if kind == "phone":
+        return _joined(match[0], start, end)
     if kind == "cpct":
         value = Decimal(match["cpn"].replace(",", "")) if match["cpn"] else chinese(match["cpc"])
         return None if value is None else Mention(text[start:end], "percent", start, end, (value,))
@@ -188,14 +250,37 @@ def _mention(text: str, match: re.Match[str]) -> Mention | None:
         value = english(match[0])
         return Mention(match[0], "number", start, end, (value,)) if value is not None and value > 10 else None
     if kind == "dashed":
-        return Mention(match[0], "code", start, end, numbers=tuple(Decimal(each) for each in match[0].split("-")))
+        return _joined(match[0], start, end)
     if kind == "code":
         return _code(text, start, end)
     if kind == "times":
         return Mention(match[0], "number", start, end, (Decimal(match[0].replace(",", "")),))
+    if (small := _COINS.match(text, end)) and "." not in match["n"]:
+        return _with_coins(text, start, small, Decimal(match["n"].replace(",", "")))
     value = Decimal(match["n"].replace(",", ""))
     negative = "-" in (match["sign"] or "") + (match["sign2"] or "")
     return _number(text, start, end, -value if negative else value)
+
+
+def _joined(written: str, start: int, end: int) -> Mention:
+    """Numbers joined by hyphens or spaces: several, or the one number of a telephone."""
+    parts = re.split("[ -]", written)
+    joined = "".join(parts)
+    values = (Decimal(joined),) if len(joined) >= 7 else ()
+    return Mention(written, "code", start, end, values, numbers=tuple(map(Decimal, parts)))
+
+
+def _with_coins(text: str, start: int, small: re.Match[str], value: Decimal) -> Mention:
+    """3块5 is 3.5, 二十元六角五分 is 20.65."""
+    coins = sum(
+        (_coin(each) * Decimal(worth) for each, worth in ((small[1], "0.1"), (small[2], "0.01")) if each), Decimal(0)
+    )
+    written = text[start : small.end()]
+    return Mention(written, "number", start, small.end(), (value + coins,), currency="CNY")
+
+
+def _coin(written: str) -> Decimal:
+    return Decimal(written) if written.isdigit() else chinese(written) or Decimal(0)
 
 
 _DATES = ("iso", "ymd", "year", "md", "cmd", "cyear", "en1", "en2", "en3")
@@ -245,7 +330,8 @@ def _number(text: str, start: int, end: int, value: Decimal) -> Mention:
         values = (100 - (value * 10 if value < 10 else value),) if off == "折" else (value * 10,)
     about = about or _ABOUT_BEHIND.match(text, end) is not None
     stock = _stock(text, start, end) if kind == "number" else None
-    return Mention(text[start:end].strip(), kind, start, end, values, about=about, stock=stock)
+    beside = _beside(text, start, end)
+    return Mention(text[start:end].strip(), kind, start, end, values, (), (), about, stock, *beside)
 
 
 def _numbers(text: str, start: int, end: int) -> Mention:
@@ -271,7 +357,9 @@ def _chinese(text: str, start: int, end: int) -> Mention | None:
     if not scaled and len(written) > 1 and "点" not in written:
         return None  # 三四箱 is no figure
     about = _ABOUT_BEHIND.match(text, end) is not None or _ABOUT.search(text, max(0, start - 16), start) is not None
-    return Mention(written, "number", start, end, (value,), about=about)
+    if small := _COINS.match(text, end):
+        return _with_coins(text, start, small, value)
+    return Mention(written, "number", start, end, (value,), (), (), about, None, *_beside(text, start, end))
 
 
 def _code(text: str, start: int, end: int) -> Mention:

@@ -29,12 +29,15 @@ _decoder = msgspec.json.Decoder(float_hook=Decimal)
 
 @dataclass(slots=True)
 class Leaf:
-    """A number, a date (year, month, day, hour, minute) or the size of a list, in its place."""
+    """A number, a date (year, month, day, hour, minute) or the size of a list, in its place. ``currency``: of what it
+    stands in, as the values of an object that has one.
+    """
 
     link: Link | None
     number: Decimal | None = None
     date: tuple[int, ...] | None = None
     size: int | None = None
+    currency: str | None = None
 
 
 @dataclass(slots=True)
@@ -49,9 +52,14 @@ class Text:
         """How sure what stands in it is: within a text, or, of a result that is a text, as much as a value."""
         return 0 if self.whole else within
 
-    def numbers(self) -> set[Decimal]:
-        """Every number within it, without signs."""
-        return {Decimal(each) for each in _WITHIN.findall(self.text) if len(each) < 60}
+    def numbers(self) -> dict[Decimal, str]:
+        """Every number within it, without signs, and the first characters behind it, wherever it stands."""
+        found: dict[Decimal, str] = {}
+        for each in _WITHIN.finditer(self.text):
+            if len(each[0]) < 60:
+                number = Decimal(each[0])
+                found[number] = found.get(number, "") + self.text[each.end() : each.end() + 2].strip()[:1].lower()
+        return found
 
     def dates(self) -> list[tuple[int, int, int]]:
         """Every date within it."""
@@ -65,28 +73,33 @@ def leaves(content: str) -> Iterator[Leaf | Text]:
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         yield Text(content, None, whole=True)
         return
-    rest: list[tuple[Any, Link | None]] = [(root, None)]
+    rest: list[tuple[Any, Link | None, str | None]] = [(root, None, None)]
     while rest:
-        value, link = rest.pop()
+        value, link, money = rest.pop()
         kind = type(value)
         if kind is str:
-            if (leaf := _of_text(value, link)) is not None:
+            if (leaf := _of_text(value, link, money)) is not None:
                 yield leaf
         elif kind is dict:
-            rest += [(value[key], (link, key)) for key in reversed(value)]
+            money = _currency(value.get("currency")) or money
+            rest += [(value[key], (link, key), _currency(key) or money) for key in reversed(value)]
             for key in value:
                 if _WITHIN.search(key):
                     yield Text(key, (link, key))
         elif kind is list:
             yield Leaf(link, size=len(value))
-            rest += [(value[place], (link, place)) for place in range(len(value) - 1, -1, -1)]
+            rest += [(value[place], (link, place), money) for place in range(len(value) - 1, -1, -1)]
         elif kind is int or kind is Decimal:
-            yield Leaf(link, number=Decimal(value))
+            yield Leaf(link, number=Decimal(value), currency=money)
 
 
-def _of_text(value: str, link: Link | None) -> Leaf | Text | None:
+def _currency(code: object) -> str | None:
+    return code if type(code) is str and len(code) == 3 and code.isascii() and code.isupper() else None
+
+
+def _of_text(value: str, link: Link | None, money: str | None) -> Leaf | Text | None:
     if _NUMBER.fullmatch(value):
-        return Leaf(link, number=Decimal(value))
+        return Leaf(link, number=Decimal(value), currency=money)
     if found := _DATE.fullmatch(value):
         return Leaf(link, date=tuple(int(each) for each in found.groups() if each is not None))
     return Text(value, link) if _WORTH_READING.search(value) else None

@@ -6,14 +6,16 @@ value by one of ``DERIVATIONS``; the model's own arithmetic is none of them.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 from agent_core.answers import Evidence, Findings
 from agent_core.values import Figure
 
-from .reading import STOCK, Mention, mentions, normal
+from .reading import GOODS, STOCK, Mention, currencies, mentions, normal
 from .sources import Leaf, Link, Text, leaves, path_of, stands_in
 
 MOST = 2_000
@@ -30,7 +32,7 @@ _READ, _QUESTION, _PERCENT, _DISCOUNT, _SIGN, _TEXT, _COUNT, _ROUNDED = range(8)
 class _Figures:
     """Traces with the meanings of this module; another meaning needs another name."""
 
-    name = "figures/1"
+    name = "figures/2"
 
     def check(self, evidence: Evidence) -> Findings:
         """See ``AnswerChecker``."""
@@ -58,6 +60,61 @@ FIGURES = _Figures()
 """The checker of the product."""
 
 
+_NAMES = frozenset({"name", "specification", "sku", "barcode", "product", "category", "number", "key", "id", "table"})
+_PIECES = frozenset("件个条只本块片枚")
+_OF_HUNDRED = re.compile("percent|share|rate|ratio|margin|discount|growth|change|pct")
+_CHANGES = re.compile("change|difference")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What is being read: a number of a result, or one within a text. ``behind``: what stands behind it there;
+    ``named``: the text is a name or a code, whose figures say nothing of quantities.
+    """
+
+    number: Decimal | None = None
+    money: frozenset[str] | None = None
+    text: str = ""
+    behind: str | None = None
+    named: bool = False
+
+    def fits(self, figure: Mention, link: Link | None) -> bool:
+        """Whether the figure can mean this, by what stands beside it."""
+        if figure.currency is not None and self.money is not None and figure.currency not in self.money:
+            return False
+        if self.named and self.behind is not None and figure.kind in ("number", "percent"):
+            if (_is_measured(figure) or figure.unit in _PIECES) and (figure.unit or "_")[0] not in self.behind:
+                return False
+        if self.number is None:
+            return figure.kind != "percent" or not self.text or "%" in self.text or "per" in self.text
+        name = _name_of(link)
+        if figure.kind == "percent" and name and not _OF_HUNDRED.search(name):
+            return False
+        if figure.direction and figure.values and figure.values[0] > 0:
+            return not (self.number < 0 < figure.direction or (figure.direction < 0 < self.number and _is_change(name)))
+        return True
+
+
+def _is_change(name: str) -> bool:
+    return _CHANGES.search(name) is not None
+
+
+def _name_of(link: Link | None) -> str:
+    while link is not None and isinstance(link[1], int):
+        link = link[0]
+    return str(link[1]) if link is not None else ""
+
+
+def _is_named(leaf: Text) -> bool:
+    return _name_of(leaf.link) in _NAMES
+
+
+def _is_measured(figure: Mention) -> bool:
+    """Whether it is money, stock, or so much of something that is no record."""
+    unit = figure.unit or ""
+    return bool(figure.currency or figure.stock) or unit in GOODS or (unit != "" and unit.isascii())
+
+
 class _Trace:
     """The figures of one answer and the best source found so far for each: (rank, call, place)."""
 
@@ -74,6 +131,7 @@ class _Trace:
         self._counts: dict[int, list[int]] = {}
         self._about: list[int] = []
         self._seen: set[str] = set()
+        self._read_now = _Reading()
         self._open = len(figures)
         for place, figure in enumerate(figures):
             self._want(place, figure)
@@ -105,7 +163,7 @@ class _Trace:
             self._dates.append(place)
         elif figure.kind == "code":
             self._codes.setdefault(figure.text.casefold(), []).append(place)
-        elif figure.kind == "number" and (whole := figure.values[0]) == int(whole):
+        elif figure.kind == "number" and (whole := figure.values[0]) == int(whole) and not _is_measured(figure):
             self._counts.setdefault(int(whole), []).append(place)
         if figure.about or figure.kind == "percent":
             self._about.append(place)
@@ -114,6 +172,8 @@ class _Trace:
         stock = self._figures[place].stock
         if stock is not None and link is not None and link[1] in STOCK and link[1] != stock:
             return  # the number of another word for stock
+        if not self._read_now.fits(self._figures[place], link):
+            return
         before = self._best[place][0]
         if rank < before:
             self._best[place] = (rank, call_id, link)
@@ -122,6 +182,7 @@ class _Trace:
     def said(self, text: str) -> None:
         """Something that a person said, with the date that was frozen into it."""
         text = normal(text)
+        self._read_now = _Reading()
         for each in mentions(text):
             for value in (*each.values, *each.numbers):
                 self._found(value, None, None, _QUESTION)
@@ -132,8 +193,11 @@ class _Trace:
     def read(self, call_id: str, content: str) -> None:
         """The result of a call."""
         for leaf in leaves(content):
+            self._read_now = _Reading()
             match leaf:
                 case Leaf(number=Decimal() as number):
+                    money = frozenset((leaf.currency,)) if leaf.currency else None
+                    self._read_now = _Reading(number, money)
                     self._number(number, call_id, leaf.link)
                 case Leaf(size=int() as size):
                     for place in self._counts.get(size, ()):
@@ -183,8 +247,11 @@ class _Trace:
                         break
                     self._trace(place, _READ, call_id, leaf.link)
                 at = self._answer.find(text, at + len(text))
-        for number in leaf.numbers():
+        money = currencies(text) or None
+        for number, behind in leaf.numbers().items():
+            self._read_now = _Reading(None, money, text, None if leaf.whole else behind, _is_named(leaf))
             self._found(number, call_id, leaf.link, leaf.rank(_TEXT))
+        self._read_now = _Reading()
         self._named(leaf, leaf.rank(_TEXT), call_id)
         for date in leaf.dates():
             self._date("date", date, leaf.rank(_TEXT), call_id, leaf.link)
