@@ -85,6 +85,29 @@ async def test_the_page_carries_on_by_itself_when_the_server_restarts(
         assert await serving.stop() == 0
 
 
+async def test_a_page_that_is_older_than_its_server_loads_itself_anew(
+    home: Path, browser: Browser, tmp_path: Path
+) -> None:
+    async with counter(home) as api, visit(browser, link_of(api), tmp_path) as seen:
+        page = seen.page
+        missing: list[str] = []
+
+        async def gone_the_first_time(route: Any) -> None:
+            missing.append(route.request.url)
+            if len(missing) == 1:
+                await route.fulfill(status=404)
+            else:
+                await route.continue_()
+
+        await page.route("**/assets/Inbox-*.js", gone_the_first_time)
+        await page.locator(".composer textarea").fill("写了一半")
+        await page.get_by_role("link", name="待批").click()
+        await expect(page.locator(".inbox")).to_be_visible()
+        assert len(missing) == 2
+        await page.get_by_role("button", name="新对话").click()
+        await expect(page.locator(".composer textarea")).to_have_value("写了一半")
+
+
 async def test_what_is_said_during_a_run_waits_and_a_run_can_be_stopped(
     home: Path, browser: Browser, tmp_path: Path
 ) -> None:

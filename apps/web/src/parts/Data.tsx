@@ -1,16 +1,17 @@
 // A result as people read it: rows as tables, records as pairs, anything else as text. Invariant: nothing of the value is
 // left out without saying how much, and it can always be seen as it came.
 
-import { lazy, Suspense, useMemo, useState } from "react";
+import { Suspense, useMemo, useState } from "react";
 import { isChart } from "../chart/isChart";
 import { lang } from "../state/prefs";
 import { useStore } from "../state/store";
 import { columnName } from "../text/codes";
 import { indented } from "../text/json";
 import { useWords } from "../text/words";
+import { lazily } from "./lazily";
 import { Plain } from "./Plain";
 
-const Chart = lazy(() => import("../chart/Chart"));
+const Chart = lazily(() => import("../chart/Chart"));
 const FIRST_ROWS = 30;
 const FIRST_CHARACTERS = 3000;
 

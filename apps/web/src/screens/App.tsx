@@ -1,8 +1,9 @@
 // The page: who is there, the list of conversations, and what is looked at.
 
-import { lazy, Suspense, useEffect, useState } from "react";
+import { Suspense, useEffect, useState } from "react";
 import * as api from "../net/api";
 import { Trouble } from "../net/http";
+import { lazily } from "../parts/lazily";
 import { Sheet } from "../parts/Sheet";
 import type { Me } from "../protocol";
 import { MeContext } from "../state/context";
@@ -16,9 +17,9 @@ import { SessionScreen } from "./SessionScreen";
 import { Sidebar } from "./Sidebar";
 import { Start } from "./Start";
 
-const Inbox = lazy(() => import("./Inbox"));
-const Replay = lazy(() => import("./Replay"));
-const Compare = lazy(() => import("./Compare"));
+const Inbox = lazily(() => import("./Inbox"));
+const Replay = lazily(() => import("./Replay"));
+const Compare = lazily(() => import("./Compare"));
 
 type Entry =
   | { state: "asking" }

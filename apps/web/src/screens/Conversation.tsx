@@ -44,7 +44,7 @@ export function Conversation({ source, letters = [], jump = null }: Props) {
     getScrollElement: () => scroller.current,
     estimateSize: (index) => estimate(rows[index]),
     getItemKey: (index) => rows[index]?.seq ?? "letters",
-    overscan: 6,
+    overscan: 4,
     paddingStart: 16,
     paddingEnd: 24,
   });

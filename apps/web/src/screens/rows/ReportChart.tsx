@@ -1,14 +1,15 @@
 // The chart of a report: kept by the server beside the result, asked for when it is shown.
 
-import { lazy, Suspense, useContext } from "react";
+import { Suspense, useContext } from "react";
 import { isChart } from "../../chart/isChart";
 import type { Call } from "../../log/view";
 import * as api from "../../net/api";
+import { lazily } from "../../parts/lazily";
 import type { ReportList } from "../../protocol";
 import { SessionContext } from "../../state/context";
 import { useLoaded } from "../../state/hooks";
 
-const Chart = lazy(() => import("../../chart/Chart"));
+const Chart = lazily(() => import("../../chart/Chart"));
 const MEDIA_TYPE = "application/vnd.vegalite";
 
 export function hasChart(call: Call): boolean {
