@@ -33,9 +33,9 @@ test: setup ## all tests: unit, integration, acceptance
 	@$(BIN)/python -m tests.support.tryton prepare
 	@$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-conformance: setup ## every case that an ERP behind the shop has to keep to, on every ERP (many minutes)
+conformance: setup ## every case that an ERP has to keep to, on every ERP, and all jobs on Tryton (many minutes)
 	@$(BIN)/python -m tests.support.tryton prepare
-	@$(BIN)/python -m pytest tests/integration/erp_conformance --all-cases -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest tests/integration/erp_conformance tests/integration/test_jobs_on_tryton.py --all-cases -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test-fast: setup ## the unit tests: no services, under a minute
 	@$(BIN)/python -m pytest tests/unit

@@ -1,4 +1,5 @@
-"""Writes on Tryton when answers are lost, come late, or the server dies: one effect, or it is said not to be known.
+"""T4 and A4 of the fault catalogue on Tryton: writes when answers are lost, come late, or the server dies, and a yes to
+what somebody else has changed: one effect, or it is said not to be known.
 
 For each verb that writes, requests that it makes are lost before or after they had their effect, or answered too late.
 Whatever comes of that: it is no false "done", ``find_by_key`` agrees with what the server holds, and the same request
@@ -12,18 +13,24 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
+from agent_core import events as ev
+from agent_core.loop import AgentLoop
 from erpilot.shop.backend import Adjustment, LineWanted, OrderFilter, QuotationDraft, Write, Written
 from erpilot.shop.catalogue import Product
 from erpilot.shop.documents import Customer
 from erpilot.shop.errors import Conflict, Denied, Refused, ShopError, Unauthenticated, Unavailable, UnknownOutcome
 from erpilot.shop.tryton.rpc import Rpc
 from erpilot.shop.tryton.shop import TrytonShop
+from erpilot.toolsets.shop import shop_tools
+from tests.integration.shop.test_writes_of_tools import approved
 from tests.support.erp_cases import level, pieces, quotation, sale
 from tests.support.erp_world import Goods, OpenWorld, World, fresh, write
 from tests.support.faulty_proxy import Fault, FaultyProxy, Kind
+from tests.support.loops import collect, end_of, loop_over, of_type
 from tests.support.tryton.people import password
 from tests.support.tryton.server import TrytonServer
 
@@ -145,7 +152,7 @@ STEPS: list[tuple[Callable[[Scene], Awaitable[Prepared]], str, Kind]] = [
 @pytest.mark.parametrize(
     ("prepare", "method", "kind"), STEPS, ids=[f"{each.__name__}-{name}-{kind}" for each, name, kind in STEPS]
 )
-async def test_a_lost_request_or_answer_leaves_one_effect_or_a_doubt_that_a_repeat_settles(
+async def test_t4_a_lost_request_or_answer_leaves_one_effect_or_a_doubt_that_a_repeat_settles(
     scene: Scene, prepare: Callable[[Scene], Awaitable[Prepared]], method: str, kind: Kind
 ) -> None:
     attempt, effects, version = await prepare(scene)
@@ -171,7 +178,7 @@ async def test_a_lost_request_or_answer_leaves_one_effect_or_a_doubt_that_a_repe
 
 
 @pytest.mark.parametrize(("prepare", "method"), [(quoting, "sale.sale.create"), (counting, "stock.inventory.confirm")])
-async def test_an_answer_that_comes_too_late_is_a_doubt_that_a_repeat_settles(
+async def test_t4_an_answer_that_comes_too_late_is_a_doubt_that_a_repeat_settles(
     scene: Scene, prepare: Callable[[Scene], Awaitable[Prepared]], method: str
 ) -> None:
     rpc = Rpc(scene.proxy.url, scene.shop.rpc.database, "owner", password("owner"), timeout=IMPATIENCE)
@@ -195,7 +202,7 @@ async def test_an_answer_that_comes_too_late_is_a_doubt_that_a_repeat_settles(
     ("prepare", "method"),
     [(quoting, "sale.sale.create"), (confirming, "sale.sale.confirm")],
 )
-async def test_a_server_that_dies_in_the_middle_of_a_write_leaves_one_effect_or_none(
+async def test_t4_a_server_that_dies_in_the_middle_of_a_write_leaves_one_effect_or_none(
     scene: Scene, tryton: TrytonServer, prepare: Callable[[Scene], Awaitable[Prepared]], method: str
 ) -> None:
     attempt, effects, version = await prepare(scene)
@@ -287,3 +294,102 @@ async def test_somebody_who_only_reads_is_told_the_right_that_is_missing(scene: 
     assert caught.value.right == "sell"
     await shop.aclose()
     assert (await scene.world.backend.list_orders(OrderFilter(party_id=customer.id))).total_count == 0
+
+
+# --- through the tools, as a conversation makes the calls
+
+
+def _called(scene: Scene, call: tuple[str, dict[str, Any]]) -> AgentLoop:
+    loop, _ = loop_over([call], "done", tools=shop_tools(scene.shop))
+    return loop
+
+
+async def _quotations(scene: Scene, customer: Customer) -> int:
+    page = await scene.world.backend.list_orders(OrderFilter(party_id=customer.id))
+    return sum(each.state == "quoted" for each in page.orders)
+
+
+@pytest.mark.parametrize(("method", "kind"), [("sale.sale.create", "before"), ("sale.sale.quote", "after")])
+async def test_t4_a_call_whose_request_or_answer_is_lost_ends_done_once_or_uncertain(
+    scene: Scene, method: str, kind: Kind
+) -> None:
+    product, customer = await _goods(scene)
+    call = ("create_quotation", {"customer": customer.id, "lines": [{"sku": product.sku, "qty": "2"}]})
+    scene.proxy.faults.append(Fault(f'{method}"', kind))
+    items = await approved(_called(scene, call))
+    assert scene.proxy.faults == []
+    made = await _quotations(scene, customer)
+    resolved = [each.outcome for each in of_type(items, ev.OutcomeResolved)]
+    ended = of_type(items, ev.ToolCallFinished)[-1]
+    if ended.ok or resolved == ["happened"]:
+        assert made == 1
+    else:
+        assert ended.error is not None
+        assert ended.error.type == "uncertain"
+        assert end_of([items[-1]]).reason == "awaiting_approval", "a person is asked, and nobody says done"
+        assert made <= 1
+
+
+async def test_t4_a_server_that_dies_under_a_call_and_stays_away_leaves_a_doubt_that_a_person_is_asked_about(
+    scene: Scene, tryton: TrytonServer
+) -> None:
+    product, customer = await _goods(scene)
+    call = ("create_quotation", {"customer": customer.id, "lines": [{"sku": product.sku, "qty": "2"}]})
+    died = asyncio.Event()
+
+    async def die() -> None:
+        await asyncio.to_thread(tryton.kill)
+        died.set()
+
+    scene.proxy.faults.append(Fault('sale.sale.create"', "after", die))
+    loop = _called(scene, call)
+    try:
+        items = await approved(loop)
+        assert died.is_set()
+        (ended,) = of_type(items, ev.ToolCallFinished)
+        assert ended.error is not None
+        assert ended.error.type == "uncertain"
+        assert end_of([items[-1]]).reason == "awaiting_approval"
+        assert "done" not in [event.content for event in of_type(items, ev.AssistantMessage)]
+    finally:
+        await asyncio.to_thread(tryton.start)
+    await loop.resolve(items[0].session_id, ended.call_id, "send_again", by="boss")
+    again = await collect(loop.resume(items[0].session_id))
+    assert of_type(again, ev.ToolCallFinished)[-1].ok
+    assert await _quotations(scene, customer) == 1
+
+
+async def _asked(scene: Scene, call: tuple[str, dict[str, Any]]) -> tuple[AgentLoop, str, ev.ApprovalRequested]:
+    """A conversation that waits for a yes to a call."""
+    loop = _called(scene, call)
+    items = await collect(loop.run("go", owner="owner"))
+    (asked,) = of_type(items, ev.ApprovalRequested)
+    return loop, items[0].session_id, asked
+
+
+async def test_a4_a_yes_to_a_quotation_that_was_cancelled_meanwhile_confirms_nothing(scene: Scene) -> None:
+    product, customer = await _goods(scene)
+    head = (await quotation(scene.world, customer, (product, pieces(2)))).order.head
+    loop, session, asked = await _asked(scene, ("confirm_quotation", {"number": head.number}))
+    await scene.world.backend.cancel_order(head.number, reason="fire", write=write(head.version))
+    await loop.decide(session, asked.call_id, approve=True, by="boss")
+    items = await collect(loop.resume(session))
+    assert not any(each.ok for each in of_type(items, ev.ToolCallFinished))
+    assert (await scene.world.backend.get_order(head.number)).head.state == "cancelled"
+
+
+async def test_a4_a_yes_to_a_correction_of_stock_that_moved_meanwhile_is_asked_for_again(scene: Scene) -> None:
+    product = await scene.world.product(STOCK)
+    short = {"sku": product.sku, "warehouse": "MAIN", "mode": "change", "qty": "-3", "unit": "个", "reason": "破损"}
+    loop, session, asked = await _asked(scene, ("adjust_stock", short))
+    other = Adjustment(product.sku, scene.world.main, "change", pieces(-10), pieces(50))
+    await scene.world.backend.adjust_stock([other], reason="fire", write=write())
+    await loop.decide(session, asked.call_id, approve=True, by="boss")
+    items = await collect(loop.resume(session))
+    (again,) = of_type(items, ev.ApprovalRequested)
+    assert (again.why, again.digest) == ("changed", asked.digest)
+    assert again.versions != asked.versions, "a fresh preview"
+    assert (await level(scene.world, product)).on_hand == 40, "nothing ran"
+    await loop.decide(session, again.call_id, approve=True, by="boss")
+    assert end_of(await collect(loop.resume(session))).completed
+    assert (await level(scene.world, product)).on_hand == 37

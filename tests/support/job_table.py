@@ -26,6 +26,9 @@ answer in their results, every figure of the answer from a result, nothing writt
 person refuses (nothing is written) and agrees (one effect, and the shop says so afterwards). `planner`: the offline
 planner does it by itself, from the phrasings of the case in both languages; see [offline.md](offline.md).
 
+On Tryton a write is refused in Chinese and agreed to in English; of the reads `make test` plays each once in each
+language, one of them by the planner, and `make conformance` both by both, with every phrasing that the planner claims.
+
 | job | | tier | tools | embedded | Tryton |
 |---|---|---|---|---|---|
 """
@@ -44,7 +47,8 @@ def _row(job: Job) -> str:
     tools = ", ".join(f"`{name}`" for step in job.steps for name in dict.fromkeys(tool for tool, _ in step))
     scripted = "zh, en: scripted"
     by = scripted + (", planner" if job.planner else "")
-    tryton = job.without.get("tryton", scripted if "tryton" in job.backends else "—")
+    reads = job.tier == "READ"
+    tryton = job.without.get("tryton", (by if reads else scripted) if "tryton" in job.backends else "—")
     return f"| {job.id} | {job.title} | {job.tier} | {tools} | {by} | {tryton} |"
 
 

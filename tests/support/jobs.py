@@ -218,12 +218,18 @@ async def ask_tool(tools: Sequence[Tool], name: str, arguments: dict[str, Any]) 
 
 
 async def play(
-    model: ModelClient, tools: Sequence[Tool], said: str, *, agree: bool = True, by: str = "owner"
+    model: ModelClient,
+    tools: Sequence[Tool],
+    said: str,
+    *,
+    agree: bool = True,
+    by: str = "owner",
+    context: Sequence[ev.Frozen] = TODAY,
 ) -> Played:
     """One question from its first call to its answer; what asks a person is agreed to, or refused."""
     loop = AgentLoop(model=model, tools=tools)
     played = Played(said)
-    await _follow(played, loop.run(said, context=TODAY, by=by, owner=by))
+    await _follow(played, loop.run(said, context=context, by=by, owner=by))
     while played.end == "awaiting_approval":
         state = await loop.state(played.session)
         for call in [call for call in state.open_calls() if call.status == "asked"]:

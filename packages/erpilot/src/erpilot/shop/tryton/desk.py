@@ -27,6 +27,8 @@ from .rpc import Rpc
 
 BASE_SECONDS = 300
 RIGHTS_SECONDS = 30
+USUAL_LISTS = (("wholesale", "批发"), ("retail", "零售", "散客"), ("vip", "会员", "大客户"), ("export", "出口"))
+"""Words of which one, said of a price list, means a list whose name has any of them; Tryton's lists have no codes."""
 FAR = timedelta(days=365 * 30)
 
 
@@ -96,11 +98,17 @@ class Base:
         )
 
     def price_list(self, named: str) -> tuple[int, PriceList]:
-        """The list of that name. Raises ``NotFound`` with those there are."""
+        """The list of that name, or the only one that a usual word for lists fits. Raises ``NotFound`` with those there
+        are.
+        """
         asked = squeezed(named)
         for row, each in self.lists.items():
             if asked in map(squeezed, (each.code, each.name)):
                 return row, each
+        for words in USUAL_LISTS:
+            alike = [row for row, each in self.lists.items() if any(word in squeezed(each.name) for word in words)]
+            if len(alike) == 1 and any(word in asked for word in words):
+                return alike[0], self.lists[alike[0]]
         raise NotFound(
             f"There is no price list {named.strip()[:40]!r}.", nearest=[each.name for each in self.lists.values()]
         )

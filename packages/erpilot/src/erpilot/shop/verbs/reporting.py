@@ -64,8 +64,8 @@ class SalesFigures:
 
     @property
     def margin(self) -> Money | None:
-        """Net less cost, of the lines that have a cost."""
-        if self.cost is None:
+        """Net less cost, of the lines that have a cost; None where none of them has."""
+        if self.cost is None or (self.without_cost and not self.cost.amount and not self._net_with_cost.amount):
             return None
         return self._net_with_cost - self.cost
 
