@@ -31,9 +31,9 @@ MASK_GAIN = 160
 
 def follows_no_answer(before: Entry | None, entry: Entry) -> bool:
     """Whether a person speaks where the model had not answered yet."""
-    if before is None or entry.note or entry.message.role != "user":
+    if before is None or not (before.calls or before.message.role == "user"):
         return False
-    return before.message.role == "user" or bool(before.calls)
+    return entry.message.role == "user" and not entry.note
 
 
 def front_text(summary: str | None, pinned: Sequence[str], doubts: Sequence[Call], *, failed: bool = False) -> str:

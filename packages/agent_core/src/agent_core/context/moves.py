@@ -24,11 +24,12 @@ _STOPPED = text_size(STOPPED)
 
 def add_entry(state: State, seq: int, message: Message, *, note: bool = False) -> Entry:
     """The conversation goes on with a message; ``note``: one of the runtime."""
-    entry = Entry(seq, message, message_size(message), note=note)
-    newest = state.entries[-1] if state.entries else None
+    entry, newest = Entry(seq, message, message_size(message)), state.entries[-1] if state.entries else None
+    if note:
+        entry.note = True
     state.entries.append(entry)
     state.size = state.size.plus(entry.size)
-    if follows_no_answer(newest, entry):
+    if message.role == "user" and follows_no_answer(newest, entry):
         state.size = state.size.plus(_STOPPED)
     return entry
 
