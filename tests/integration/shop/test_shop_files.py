@@ -173,7 +173,7 @@ async def test_a_report_is_exported_beyond_its_top(shop: EmbeddedShop, tmp_path:
     shown, done, path = await exported(shop, tmp_path, call)
     assert len(shown["rows"]) == 2
     assert done["rows"] == shown["total_count"]
-    about = CalamineWorkbook.from_path(path).get_sheet_by_name("about").to_python()
+    about = CalamineWorkbook.from_path(path).get_sheet_by_name("说明").to_python()
     assert any(shown["definition"] == row[1] for row in about), "what was counted stands in the file"
 
 

@@ -72,9 +72,9 @@ def _explain_runtime(error: BaseException, texts: Texts) -> tuple[int, str]:
 
 
 def _explain_shop(error: BaseException, texts: Texts) -> tuple[int, str]:
-    from erpilot.shop.errors import Invalid, ShopError
+    from erpilot.shop.errors import Invalid, NotFound, ShopError
 
     if isinstance(error, ShopError):
         sentence = error.message if error.hint is None else f"{error.message} {error.hint}"
-        return USAGE if isinstance(error, Invalid) else STORAGE, texts("shop_failed", why=sentence)
+        return USAGE if isinstance(error, Invalid | NotFound) else STORAGE, texts("shop_failed", why=sentence)
     return UNEXPECTED, texts("unexpected", kind=type(error).__name__, why=error)

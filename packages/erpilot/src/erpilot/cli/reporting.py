@@ -7,7 +7,7 @@ length.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,9 +87,7 @@ def _sales_rows(desk: Desk, answer: facts.SalesAnswer) -> None:
     head += [heading("before", lang), heading("change_percent", lang)] if compared else []
     head += [heading("share_percent", lang), ""]
     values = [_measure(answer, row) for row in answer.rows]
-    largest = dict[str, Decimal]()
-    for row, value in zip(answer.rows, values, strict=True):
-        largest[row.currency] = max(largest.get(row.currency, Decimal(0)), abs(value))
+    largest = _largest((row.currency, value) for row, value in zip(answer.rows, values, strict=True))
     rows = []
     for row, value in zip(answer.rows, values, strict=True):
         cells = [mark_line(row.name), row.currency, _number(getattr(row, shown)), str(row.orders)]
@@ -167,7 +165,7 @@ async def _receivables(desk: Desk, shop: OpenShop, parsed: argparse.Namespace) -
     head = [heading(name, lang) for name in ("party", "currency", "not_due")]
     head += [desk.texts("report_age", age=age) for age in ages]
     head += [heading("unapplied", lang), heading("outstanding", lang), ""]
-    largest = max((party.outstanding for party in answer.parties), default=Decimal(0))
+    largest = _largest((party.currency, party.outstanding) for party in answer.parties)
     rows = [
         [
             mark_line(party.party),
@@ -176,7 +174,7 @@ async def _receivables(desk: Desk, shop: OpenShop, parsed: argparse.Namespace) -
             *(_number(party.overdue_by_age.get(age)) for age in ages),
             _number(party.unapplied),
             _number(party.outstanding),
-            bar(party.outstanding, largest),
+            bar(party.outstanding, largest[party.currency]),
         ]
         for party in answer.parties
     ]
@@ -196,9 +194,9 @@ async def _quiet(desk: Desk, shop: OpenShop, parsed: argparse.Namespace) -> tupl
         quiet_days=parsed.days, history_days=365, least_orders=3, limit=10**6 if desk.verbose else 30, offset=0
     )
     names = ("customer", "last_order", "days_since", "usual_days", "orders", "value", "currency")
-    largest = max((row.value for row in answer.customers), default=Decimal(0))
+    largest = _largest((row.currency, row.value) for row in answer.customers)
     rows = [
-        [*(mark_line(_number(getattr(row, name))) for name in names), bar(row.value, largest)]
+        [*(mark_line(_number(getattr(row, name))) for name in names), bar(row.value, largest[row.currency])]
         for row in answer.customers
     ]
     if rows:
@@ -254,6 +252,14 @@ def table(desk: Desk, head: Sequence[str], rows: Sequence[Sequence[str]], *, lef
         ]
 
     desk.terminal.table(placed(head), [placed(row) for row in rows])
+
+
+def _largest(amounts: Iterable[tuple[str, Decimal]]) -> dict[str, Decimal]:
+    """The largest of each currency: bars of different ones are not compared."""
+    largest: dict[str, Decimal] = {}
+    for currency, value in amounts:
+        largest[currency] = max(largest.get(currency, Decimal(0)), abs(value))
+    return largest
 
 
 def bar(value: Decimal, largest: Decimal) -> str:

@@ -82,9 +82,9 @@ class _Reading:
         """Whether the figure can mean this, by what stands beside it."""
         if figure.currency is not None and self.money is not None and figure.currency not in self.money:
             return False
-        if self.named and self.behind is not None and figure.kind in ("number", "percent"):
-            if (_is_measured(figure) or figure.unit in _PIECES) and (figure.unit or "_")[0] not in self.behind:
-                return False
+        counts_things = _is_measured(figure) or figure.unit in _PIECES
+        if self.named and counts_things and (figure.unit or "_")[0] not in (self.behind or ""):
+            return False
         if self.number is None:
             return figure.kind != "percent" or not self.text or "%" in self.text or "per" in self.text
         name = _name_of(link)

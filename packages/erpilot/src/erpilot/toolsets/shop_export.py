@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import msgspec
 from pydantic import BaseModel, Field
@@ -52,6 +52,7 @@ TABLES: dict[str, str] = {
     "quiet_customers": "customers",
 }
 """Tool to the field of its result that is a table."""
+SHEETS: dict[words.Language, tuple[str, str]] = {"zh": ("数据", "说明"), "en": ("data", "about")}
 PAGE = 2_000
 """Rows that are asked for at once."""
 _HANDLE = re.compile(r"tbl-[0-9a-f]{10}")
@@ -176,9 +177,9 @@ async def write_table(
         async for result in _pages(tool, asked, ctx):
             rows: list[BaseModel] = getattr(result, TABLES[name])
             if file is None:
-                columns = _columns(rows)
+                columns = _columns(rows, more=getattr(result, "next", None) is not None)
                 headings = [" ".join(heading(part, language) for part in column) for column in columns]
-                file = TableFile(folder, f"{name}-{_day(result)}", form, headings)
+                file = TableFile(folder, f"{name}-{_day(result)}", form, headings, SHEETS[language])
             await asyncio.to_thread(file.add, [[_value(row, column) for column in columns] for row in rows])
             last = result
         assert file is not None, "there is at least one page"
@@ -213,14 +214,27 @@ async def _pages(tool: Tool, asked: Mapping[str, Any], ctx: ToolContext) -> Asyn
 _Column = tuple[str, ...]
 
 
-def _columns(rows: Sequence[BaseModel]) -> list[_Column]:
-    """Fields that some row has a plain value for, in their order; those of a fact inside one as well."""
+def _columns(rows: Sequence[BaseModel], *, more: bool) -> list[_Column]:
+    """Fields that some row has a plain value for, in their order; those of a fact or a mapping inside one as well.
+    ``more``: rows come that are not here, so every plain field is a column.
+    """
     found: dict[_Column, None] = {}
-    for row in rows[:200] or ():
+    for row in rows:
         for column in _fields(row, ()):
             found.setdefault(column)
-    order = {name: place for place, name in enumerate(type(rows[0]).model_fields)} if rows else {}
+    fields = type(rows[0]).model_fields if rows else {}
+    if more:
+        for name, field in fields.items():
+            if not any(column[0] == name for column in found) and _is_plain(field.annotation):
+                found[(name,)] = None
+    order = {name: place for place, name in enumerate(fields)}
     return sorted(found, key=lambda column: order.get(column[0], len(order)))
+
+
+def _is_plain(annotation: Any) -> bool:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel | dict):
+        return False
+    return get_origin(annotation) is not dict and all(_is_plain(each) for each in get_args(annotation))
 
 
 def _fields(row: BaseModel, within: _Column) -> Iterator[_Column]:
@@ -228,6 +242,8 @@ def _fields(row: BaseModel, within: _Column) -> Iterator[_Column]:
         value = getattr(row, name)
         if isinstance(value, BaseModel):
             yield from _fields(value, (*within, name))
+        elif isinstance(value, dict):
+            yield from ((*within, name, str(key)) for key in value)
         elif value is not None and not (isinstance(value, list) and value and isinstance(value[0], BaseModel)):
             yield *within, name
 
@@ -235,7 +251,7 @@ def _fields(row: BaseModel, within: _Column) -> Iterator[_Column]:
 def _value(row: BaseModel, column: _Column) -> Value:
     value: Any = row
     for name in column:
-        value = getattr(value, name, None)
+        value = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
     return _cell(value)
 
 
@@ -261,6 +277,9 @@ def _facts(result: BaseModel, table: str, language: words.Language) -> Iterator[
             if isinstance(part, BaseModel):
                 for column in _fields(part, ()):
                     yield f"{title} {' '.join(heading(each, language) for each in column)}", _value(part, column)
+            elif isinstance(part, dict):
+                for key, each in part.items():
+                    yield f"{title} {key}", _cell(each)
             else:
                 yield title, _cell(part)
 

@@ -1,6 +1,7 @@
 """Reports as charts: which value is drawn, in which currency or unit.
 
-Invariant: a chart shows what stands in the rows; amounts of different currencies are never drawn on one axis.
+Invariant: a chart shows what stands in the rows; amounts of different currencies, and quantities of different
+units, are never drawn on one axis.
 """
 
 from __future__ import annotations
@@ -30,15 +31,18 @@ def measured(measure: Measure, figures: SalesFigures | None) -> Decimal | None:
 
 
 def sales_chart(report: SalesReport) -> dict[str, object]:
-    """Bars of the shop's first currency; a line for spans of time."""
+    """Bars of the shop's first currency, quantities of the first unit; a line for spans of time."""
     query = report.query
-    currency = report.rows[0].figures.revenue.currency
+    first = report.rows[0].figures
+    currency = first.revenue.currency
     bars = [
         Bar(row.name, value, measured(query.measure, row.compared) if row.compared is not None else None)
         for row in report.rows
-        if row.figures.revenue.currency == currency and (value := measured(query.measure, row.figures)) is not None
+        if row.figures.revenue.currency == currency
+        and (query.measure != "quantity" or row.figures.unit == first.unit)
+        and (value := measured(query.measure, row.figures)) is not None
     ]
-    unit = {"orders": "", "quantity": report.rows[0].figures.unit or ""}.get(query.measure, currency)
+    unit = {"orders": "", "quantity": first.unit or ""}.get(query.measure, currency)
     in_time = query.group_by in ("day", "week", "month", "quarter")
     labels = (_span_text(query.period), _span_text(query.compare_to) if query.compare_to else "")
     return vega_lite(bars, title=labels[0], unit=unit, shape="line" if in_time else "bar", labels=labels)

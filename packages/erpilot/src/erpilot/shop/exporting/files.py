@@ -24,6 +24,8 @@ Value: TypeAlias = str | int | Decimal | bool | date | datetime | None
 MOST_ROWS = 1_000_000
 _FORMULA = re.compile("'* *[=+\\-@\t\r\n＝＋－＠]")
 _UNSAFE = re.compile(r"[^\w.\-]+")
+_NO_TEXT = re.compile("[\ud800-\udfff\ufffe\uffff]")
+"""What neither UTF-8 nor XML can hold; a workbook with it would not open."""
 _MOST_TEXT = 32_767
 """Characters of a cell in XLSX."""
 
@@ -71,7 +73,7 @@ class _Csv:
 
 def _written(value: Value) -> str:
     if isinstance(value, str):
-        return closed(value)
+        return closed(_NO_TEXT.sub("\ufffd", value))
     if value is None:
         return ""
     if isinstance(value, Decimal):
@@ -80,7 +82,7 @@ def _written(value: Value) -> str:
 
 
 class _Xlsx:
-    def __init__(self, path: Path, headings: Sequence[str]) -> None:
+    def __init__(self, path: Path, headings: Sequence[str], sheets: tuple[str, str]) -> None:
         import xlsxwriter
 
         options = {
@@ -93,8 +95,9 @@ class _Xlsx:
         self._bold = self._book.add_format({"bold": True})
         self._date = self._book.add_format({"num_format": "yyyy-mm-dd"})
         self._time = self._book.add_format({"num_format": "yyyy-mm-dd hh:mm"})
-        self._sheet = self._book.add_worksheet("data")
+        self._sheet = self._book.add_worksheet(sheets[0])
         self._sheet.freeze_panes(1, 0)
+        self._about = sheets[1]
         self.rows = 0
         for column, heading in enumerate(headings):
             self._sheet.set_column(column, column, max(10, min(40, 2 * len(heading))))
@@ -108,7 +111,7 @@ class _Xlsx:
 
     def about(self, facts: Sequence[tuple[str, Value]]) -> None:
         """A second sheet: totals, definition, time."""
-        sheet = self._book.add_worksheet("about")
+        sheet = self._book.add_worksheet(self._about)
         sheet.set_column(0, 0, 24)
         sheet.set_column(1, 1, 60)
         for place, (name, value) in enumerate(facts):
@@ -127,7 +130,7 @@ class _Xlsx:
         elif isinstance(value, date):
             sheet.write_datetime(row, column, value, self._date)
         elif value is not None:
-            sheet.write_string(row, column, value[:_MOST_TEXT])
+            sheet.write_string(row, column, _NO_TEXT.sub("\ufffd", value[:_MOST_TEXT]))
 
     def close(self) -> None:
         self._book.close()
@@ -135,10 +138,18 @@ class _Xlsx:
 
 class TableFile:
     """A file of ``folder`` in the making: ``add`` rows, then ``finish``; ``abandon`` leaves nothing. Raises
-    ``Unavailable`` when the folder cannot be written.
+    ``Unavailable`` when the folder cannot be written. ``sheets``: names of the sheets of an XLSX, of the table and of
+    what stands beside it.
     """
 
-    def __init__(self, folder: Path, name: str, form: Format, headings: Sequence[str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        form: Format,
+        headings: Sequence[str],
+        sheets: tuple[str, str] = ("data", "about"),
+    ) -> None:
         if form not in ("csv", "xlsx"):
             raise Invalid(f"A table cannot be written as {form!r}.", hint="csv or xlsx.")
         self._folder, self._form = folder, form
@@ -147,7 +158,9 @@ class TableFile:
         self._closed = False
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._writer = _Csv(self._temporary, headings) if form == "csv" else _Xlsx(self._temporary, headings)
+            self._writer = (
+                _Csv(self._temporary, headings) if form == "csv" else _Xlsx(self._temporary, headings, sheets)
+            )
         except OSError as error:
             raise self._failed(error) from None
 

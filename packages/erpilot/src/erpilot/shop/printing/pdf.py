@@ -88,7 +88,7 @@ def pdf(sheet: Sheet) -> bytes:
         return [text(cell, right if place in sheet.right else plain) for place, cell in enumerate(cells)]
 
     width = A4[0] - 36 * mm - 12  # the frame keeps 6 points free on each side
-    lines = Table([row(sheet.head), *map(row, sheet.rows)], colWidths=_widths(sheet, width), repeatRows=1)
+    lines = Table([row(sheet.head), *map(row, sheet.rows)], colWidths=_widths(sheet, width), repeatRows=1, splitInRow=1)
     lines.setStyle(
         TableStyle(
             [

@@ -2,11 +2,12 @@
 
 Invariant: only what the customer may see: no cost, margin, stock or record of other customers, and no note but that of
 a quotation, which is written for them; every amount is one of the document, with its currency, and says whether tax
-is in it.
+is in it. Controls and marks of direction, which could make a page read otherwise than it is stored, are taken out.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -50,6 +51,11 @@ _WORDS: dict[str, tuple[str, str]] = {
 }
 
 
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff\ufffe\uffff]"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """Texts of a page. ``facts`` and ``sums``: (label, value); ``right``: columns that hold numbers."""
@@ -82,7 +88,7 @@ def sheet_of(order: Order, company: Company, language: Language) -> Sheet:
         facts.append((word("valid_until"), _day(order.valid_until)))
     if head.promised is not None and head.kind != "quotation":
         facts.append((word("promised"), _day(head.promised)))
-    facts.append((word("supplier" if head.kind == "purchase" else "customer"), head.party))
+    facts.append((word("supplier" if head.kind == "purchase" else "customer"), _seen(head.party)))
     with_discount = any(line.discount for line in order.lines)
     columns = ["line", "sku", "name", "quantity", "unit", "unit_price"]
     columns += ["discount"] if with_discount else []
@@ -91,10 +97,10 @@ def sheet_of(order: Order, company: Company, language: Language) -> Sheet:
     for line in order.lines:
         cells = [
             str(line.line),
-            line.sku,
-            " ".join(part for part in (line.name, line.specification) if part),
+            _seen(line.sku),
+            _seen(" ".join(part for part in (line.name, line.specification) if part)),
             _number(line.ordered),
-            line.unit,
+            _seen(line.unit),
             f"{line.unit_price:,f}",
         ]
         cells += [f"{_number(line.discount)}%" if line.discount else ""] if with_discount else []
@@ -103,7 +109,7 @@ def sheet_of(order: Order, company: Company, language: Language) -> Sheet:
     numbers = ("quantity", "unit_price", "discount", "tax_rate", "amount")
     return Sheet(
         language=language,
-        company=company.name,
+        company=_seen(company.name),
         title=word(head.kind),
         number=head.number,
         facts=tuple(facts),
@@ -116,9 +122,13 @@ def sheet_of(order: Order, company: Company, language: Language) -> Sheet:
             (word("total"), f"{totals.total.amount:,f} {currency}"),
         ),
         terms=word("included" if order.tax_included else "added").format(currency=currency),
-        note=(word("note"), order.note) if order.note and head.kind == "quotation" else None,
+        note=(word("note"), _seen(order.note)) if order.note and head.kind == "quotation" else None,
         stamp=word("cancelled") if head.state == "cancelled" else None,
     )
+
+
+def _seen(text: str) -> str:
+    return _UNSEEN.sub("", text)
 
 
 def _day(day: date) -> str:

@@ -5,13 +5,14 @@ Invariant: a chart shows values that stand in the report, with their currency or
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal
 
 MEDIA_TYPE = "application/vnd.vegalite.v5+json"
-MOST_BARS = 60
+MOST_BARS, MOST_POINTS = 60, 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,12 @@ def vega_lite(
     shape: Literal["bar", "line"] = "bar",
     labels: tuple[str, str] = ("", ""),
 ) -> dict[str, Any]:
-    """A specification with its data inside. ``labels``: of the span and of the one it is compared with."""
-    shown = bars[:MOST_BARS]
+    """A specification with its data inside. ``labels``: of the span and of the one it is compared with. Of a line of
+    time the newest points are shown, of bars the first; the title says how many of how many when not all fit.
+    """
+    shown = _told_apart(bars[-MOST_POINTS:] if shape == "line" else bars[:MOST_BARS])
+    if len(shown) < len(bars):
+        title = f"{title} ({len(shown)} / {len(bars)})"
     with_compared = any(bar.compared is not None for bar in shown)
     values: list[dict[str, Any]] = []
     for place, bar in enumerate(shown):
@@ -59,3 +64,14 @@ def vega_lite(
         "mark": {"type": "line", "point": True} if shape == "line" else {"type": "bar"},
         "encoding": encoding,
     }
+
+
+def _told_apart(bars: Sequence[Bar]) -> list[Bar]:
+    """The bars under names of their own: two things of one name would be drawn as one bar."""
+    often = Counter(bar.name for bar in bars)
+    seen = Counter[str]()
+    apart = []
+    for bar in bars:
+        seen[bar.name] += 1
+        apart.append(bar if often[bar.name] == 1 else replace(bar, name=f"{bar.name} #{seen[bar.name]}"))
+    return apart
