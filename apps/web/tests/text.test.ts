@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { blocks, definitions } from "../src/markdown/blocks";
 import { finderOf } from "../src/markdown/figures";
 import { hostOf, tellsItself } from "../src/markdown/links";
+import { fieldName, howToCheck, noticeText, valueText } from "../src/text/codes";
 import { minus, plus, rounded } from "../src/text/decimal";
 import { count, money, oneLine, seconds } from "../src/text/format";
 import { hasHidden, marked, pieces } from "../src/text/hidden";
@@ -171,6 +172,21 @@ describe("numbers", () => {
     expect(indented("not json")).toBe("not json");
     expect([notAnObject("{}"), notAnObject("[1]")]).toEqual([null, "{ … }"]);
     expect(notAnObject("{")).not.toBeNull();
+  });
+});
+
+describe("codes of previews", () => {
+  it("have the words of the command line, and stay as they are where there are none", () => {
+    expect(fieldName("sum_of list_price", "zh")).toBe("合计 零售价");
+    expect(fieldName("total CNY", "en")).toBe("total CNY");
+    expect(fieldName("newer_field 3", "en")).toBe("newer_field 3");
+    expect(valueText("import_kind", "products", "zh")).toBe("商品");
+    expect(valueText("name", "products", "zh")).toBe("products");
+    const problem = { row: "7", column: "E", problem: "no number", problem_zh: "不是数字" };
+    expect(noticeText("import_problem", problem, "zh")).toBe("第 7 行 E：不是数字");
+    expect(noticeText("constructor", { a: "1" }, "zh")).toBe("constructor a=1");
+    expect(howToCheck("create_customer", "en")).toBe("Look for a customer of this name.");
+    expect(howToCheck("send", "en")).toBeNull();
   });
 });
 

@@ -99,7 +99,8 @@ export const howToCheck = (tool: string, lang: Lang) => (Object.hasOwn(CHECKS, t
 /** The name of a field or a measure; what follows a space in its code (a number, a currency) stays behind it. */
 export function fieldName(code: string, lang: Lang): string {
   const [base = code, ...rest] = code.split(" ");
-  return [one(base, lang, FIELDS, COLUMNS), ...rest].join(" ");
+  const behind = base === "sum_of" ? rest.map((name) => one(name, lang, FIELDS, COLUMNS)) : rest;
+  return [one(base, lang, FIELDS, COLUMNS), ...behind].join(" ");
 }
 
 /** The value of a field in words, where it is a code. */
