@@ -20,8 +20,8 @@ from erpilot.shop.backend import Write
 from erpilot.shop.embedded.shop import EmbeddedShop
 from erpilot.shop.errors import Unavailable, UnknownOutcome
 from erpilot.shop.rights import Right
+from erpilot.shop.verbs.control import HistoryFilter
 from erpilot.toolsets.shop import shop_tools
-from tests.support.jobs import ask_tool
 from tests.support.loops import check_session, collect, end_of, loop_over, of_type
 
 QUOTE = ("create_quotation", {"customer": "C001", "lines": [{"sku": "HW-CUP-500", "qty": "200"}]})
@@ -60,8 +60,7 @@ def broken(shop: EmbeddedShop, verb: str, times: int, *, before: bool, error: ty
 
 async def effects(shop: EmbeddedShop) -> int:
     """How many writes the shop's history holds."""
-    page = await ask_tool(shop_tools(shop), "get_history", {"limit": 1})
-    return int(page["total_count"])
+    return (await shop.history(HistoryFilter(), limit=1)).total_count
 
 
 async def approved(loop: AgentLoop) -> list[ev.Recorded]:
