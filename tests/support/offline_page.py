@@ -17,9 +17,11 @@ _HEAD = """\
 Without a model Erpilot answers with a planner of its own. It is no language model: it reads a question by the words
 in `packages/erpilot/src/erpilot/offline/words.toml` (contents, stock and price of goods) and `jobs.toml` (the rest),
 calls the same tools through the same boundary as any model, and fills templates with the values of their results. A
-question that holds a word which is neither known nor a name is not answered; what changes something, except a
-quotation, is left to a real model. It never makes up a figure, and a quotation waits for a person like that of any
-model.
+question that holds a word which is neither known nor a name is not answered, and the answer says which word; so is
+one with a condition that no tool takes (an exception, a denial, "more than 1000", a time before which nothing is
+known), since without it the answer would be one to another question. What changes something, except a quotation, is
+left to a real model. It never makes up a figure, and a quotation waits for a person like that of any model; it is not
+even proposed when it was denied, supposed, estimated ("about 20", 二三十箱) or holds what a quotation cannot say.
 
 This page is generated (`python -m tests.support.offline_page`) and tested. Each phrasing below is run over the
 example shop by `tests/integration/test_jobs.py`; those of `tests/jobs/phrasings.txt` ({count} further ones:
@@ -35,8 +37,11 @@ _ASKS = """
 *It answers with a question, since something has to be known first.
 
 Follow-ups refer to what was just shown: "那件呢", "昨天呢", "what about last month?", "再加十箱", "导出来", "第二个".
-A place in the question is a warehouse ("东门店 A4 纸库存", "in the East shop"). Traditional characters are read as
-simplified ones.
+A place in the question is a warehouse ("东门店 A4 纸库存", "in the East shop"). Sales, margins and rankings can be of
+one customer, product, category or warehouse ("上个月可乐卖了多少", "sales to Xinyuan in Q3 2025"); the answer begins
+with what it was narrowed to. Days are named as people do (上周五, 上半年, 9 月到 10 月, "since September", "end of the
+month"); numbers may be words (三箱, 一百五十箱, "twenty-five cases"). Traditional characters are read as simplified
+ones.
 
 ## Jobs that it leaves to a real model
 

@@ -39,6 +39,8 @@ def meant_by(want: Want, results: Results) -> tuple[dict[str, Any], list[tuple[s
             problems.append(_asked_back(want, name, found, results))
             continue
         ((role, record),) = found.items()
+        if role in filters:
+            problems.append(("twice", {"name": name}))
         filters[role] = name if role == "category" else record.get("id") or record["sku"]
         called.append(" ".join(filter(None, (record["name"], record.get("specification")))))
     if place := place_of(want.text_of("place")):

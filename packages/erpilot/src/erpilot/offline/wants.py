@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from .daynames import Span
 from .days import Found, spans
 from .reading import BARE, LONGEST, NO_NAME, WORDS, is_chinese, pattern, place_of, refusal, trimmed
-from .slots import slots, units_of
+from .slots import DOCUMENT, slots, units_of
 
 JOBS: dict[str, Any] = tomllib.loads(resources.files(__package__).joinpath("jobs.toml").read_text(encoding="utf-8"))
 _WHEN = "\ue000"
@@ -34,6 +34,7 @@ _TAGS: dict[str, str] = (
 _NUMBERED = pattern(r"<C>|^#?\d{1,6}\s*号?$|\d\s*号(?:$|单)|\borders? (?:no\.? ?)?#?\d|订单")
 _WRITE = pattern(WORDS["refuse"]["write"])
 _ORDER_WORDS = {"number", "order_word"}
+_NOUN = pattern(JOBS["nouns"]["kinds"])
 _HIM = pattern(JOBS["pronouns"]["customer"])
 _FOLLOWS = re.compile(
     r"(?:那么?|and|what about|how about)\s*(?P<rest>.{1,40}?)\s*[呢?]*|(?P<other>.{1,40}?)\s*呢\??", re.IGNORECASE
@@ -170,8 +171,14 @@ def _scanned(plain: str, scanner: re.Pattern[str]) -> tuple[str, tuple[str, ...]
         tag, at = str(match.lastgroup), match.end()
         tags[tag] = f"{tags[tag]} {match.group()}" if tag in tags else match.group()
     names.append(plain[at:])
-    left = (_EDGES.sub("", trimmed(_EDGES.sub("", each))) for each in names)
+    left = (_piece(each) for each in names)
     return "".join(said), tuple(name for name in left if name), tags
+
+
+def _piece(text: str) -> str:
+    """What stands between known words, without particles; a noun for a kind of records stays: it says something."""
+    bare = _EDGES.sub("", text)
+    return bare if _NOUN.fullmatch(bare) else _EDGES.sub("", trimmed(bare))
 
 
 def _fits(
@@ -207,6 +214,8 @@ def _fits(
         if dimension and dimension not in job.get("dims", (dimension,))
         else []
     )
+    documents = DOCUMENT.findall(tags.get("number", "").replace("#", " "))
+    repeated += [tags["number"]] if len(documents) > 1 else []
     left = tuple(dict.fromkeys(each.replace(_WHEN, "").strip() for each in (*strange, *times, *repeated)))
     return _Fit(str(job["asks"][missing[0]]) if missing else "", left)
 
@@ -214,7 +223,11 @@ def _fits(
 def _is_no_name(text: str) -> bool:
     """Whether a piece says something else than what somebody or something is called."""
     said = (NO_NAME, _WRITE, _NUMBERED)
-    return any(words.search(text) for words in said) or refusal(text, ("condition",)) is not None
+    return (
+        _NOUN.fullmatch(text) is not None
+        or any(words.search(text) for words in said)
+        or refusal(text, ("condition",)) is not None
+    )
 
 
 def _takes(job: Mapping[str, Any], span: Span, today: date) -> bool:
