@@ -24,10 +24,11 @@ from agent_core import events as ev
 from agent_core.loop import AgentLoop
 from agent_core.messages import Message
 from agent_core.testing import ScriptedModel
+from erpilot.shop.backend import Write
 from erpilot.shop.embedded.shop import EmbeddedShop
 from erpilot.shop.errors import Invalid, Unavailable
 from erpilot.shop.exporting.files import TableFile, closed
-from erpilot.shop.importing.applying import Options
+from erpilot.shop.importing.applying import Options, apply_plan, plan_import, read_files
 from erpilot.shop.importing.keeping import ImportFolder
 from erpilot.shop.printing import pdf
 from erpilot.shop.printing.html import html
@@ -229,6 +230,30 @@ async def test_a_spreadsheet_is_read_then_applied_when_a_person_agrees_and_taken
     (plan,) = await loop.undo_plan(session, 2)
     assert plan.undo is not None
     assert plan.undo.tool == "undo_change"
+
+
+async def test_what_was_agreed_to_is_not_applied_to_a_price_that_has_changed_since(
+    fresh: EmbeddedShop, tmp_path: Path
+) -> None:
+    (before,) = (await fresh.get_products(["PA4-70"])).values()
+    home = tmp_path / "home"
+    for name, price in (("一.csv", "30"), ("二.csv", "29")):
+        (tmp_path / name).write_text(f"编码,名称,零售价\nPA4-70,{before.name},{price}\n", encoding="utf-8")
+    ImportFolder(home / "imports").keep([tmp_path / "一.csv"], Options())
+
+    def apply(messages: Sequence[Message]) -> Any:
+        return "apply_import", {"handle": said(messages, "handle")}
+
+    loop = agent(fresh, home, ("read_import_file", {"file": "一.csv"}), apply, "done", "done")
+    items = await collect(loop.run("导进去"))
+    (asked,) = of_type(items, ev.ApprovalRequested)
+    other = await plan_import(fresh, await read_files([tmp_path / "二.csv"], Options()), Options())
+    await apply_plan(fresh, other, reason="x", write=Write("other", "somebody"))
+    session = items[0].session_id
+    await loop.decide(session, asked.call_id, approve=True, by="boss")
+    items = await collect(loop.resume(session))
+    assert (await fresh.get_products(["PA4-70"]))["PA4-70"].list_price == 29
+    assert of_type(items, ev.ApprovalRequested), "it is asked anew, with what is there now"
 
 
 async def test_a_file_that_nobody_handed_over_is_not_read(shop: EmbeddedShop, tmp_path: Path) -> None:

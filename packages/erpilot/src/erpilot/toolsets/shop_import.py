@@ -6,6 +6,7 @@ as one write that can be taken back.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -161,9 +162,12 @@ def import_tools(backend: ErpBackend, folder: ImportFolder, rights: frozenset[Ri
 
 
 def plan_text(plan: ImportPlan) -> str:
-    """What a plan comes to, so that another one is told from it."""
-    sums = " ".join(f"{name}={value}" for name, value in sorted(plan.sums.items()))
-    return f"{plan.kind} {plan.mode} {plan.new} {plan.changed} {plan.unchanged} {plan.left_out} {sums}"
+    """What a plan comes to, with every value before and after, so that another one is told from it."""
+    digest = hashlib.sha256()
+    for each in (*plan.products, *plan.parties, *plan.adjustments, *plan.prices, *plan.orders):
+        digest.update(repr(each).encode())
+    counts = f"{plan.new} {plan.changed} {plan.unchanged} {plan.left_out}"
+    return f"{plan.kind} {plan.mode} {counts} {digest.hexdigest()[:16]}"
 
 
 def import_fact(kept: Kept, table: Table, plan: ImportPlan, as_of: str) -> ImportFact:
