@@ -218,6 +218,8 @@ async def test_the_tool_says_what_it_cannot_find_or_was_not_asked() -> None:
     items = await collect(loop.run("look it up"))
     by_index = {done.index: done for done in of_type(items, ev.ToolCallFinished)}
     assert '"found":[]' in by_index[0].content
+    assert "another tool" in by_index[0].content, "it says where else to look, and does not ask for more of the same"
+    assert "other words" not in by_index[0].content
     assert by_index[1].error is not None
     assert by_index[1].error.type == "validation"
 

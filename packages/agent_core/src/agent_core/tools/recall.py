@@ -13,8 +13,8 @@ from .tool import Tool, ToolContext, tool
 
 FOUND_AT_MOST = 8
 _NOTHING = (
-    "Nothing about this was said earlier in this conversation, so do not look for it with recall again. Look it up with"
-    " the other tools, or answer without it."
+    "Nothing of this was said earlier in this conversation; recall finds no more. Write the answer from what stands"
+    " above. Only if a figure is missing there, look it up with another tool."
 )
 
 
