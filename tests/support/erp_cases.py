@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from decimal import Decimal
+from typing import Any, TypeVar, cast
 
 from erpilot.shop.backend import LinePart, LineWanted, QuotationDraft, Written
 from erpilot.shop.catalogue import Product, StockLevel
 from erpilot.shop.documents import Customer, Order
 from erpilot.shop.values import Quantity
 from tests.support.erp_world import World, write
+
+T = TypeVar("T")
+_kept: dict[tuple[str, Callable[..., Any]], Any] = {}
+
+
+async def kept(world: World, make: Callable[[World], Awaitable[T]]) -> T:
+    """What ``make`` makes, once for each ERP and run: for cases that only read, since a remote server takes seconds for
+    a document. Nobody changes it.
+    """
+    place = (world.backend.kind, make)
+    if place not in _kept:
+        _kept[place] = await make(world)
+    return cast(T, _kept[place])
 
 
 def pieces(value: int | str | Decimal) -> Quantity:

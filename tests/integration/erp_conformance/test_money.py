@@ -13,7 +13,7 @@ from erpilot.shop.documents import Order
 from erpilot.shop.errors import Conflict, Denied, Invalid, NeedsConfirmation, NotFound
 from erpilot.shop.values import Money, Period
 from erpilot.shop.verbs.money import AllocationWanted, PaymentDraft, RefundDraft
-from tests.support.erp_cases import delivered, pieces, sale
+from tests.support.erp_cases import delivered, kept, pieces, sale
 from tests.support.erp_world import Goods, World, fresh, needs, write
 
 STOCK = Goods(price=Decimal("10.00"), cost=None, stock={"main": Decimal(1000)})
@@ -25,13 +25,19 @@ async def _owing(world: World, *counts: int) -> list[Order]:
     return [await delivered(world, await sale(world, customer, (product, pieces(count)))) for count in counts]
 
 
+async def _one_owed(world: World) -> Order:
+    """A delivered order of ten pieces, of which nothing is paid."""
+    (order,) = await _owing(world, 10)
+    return order
+
+
 def _paid(world: World, order: Order, amount: str | Decimal, **more: object) -> PaymentDraft:
     return PaymentDraft(order.head.party_id, Money(Decimal(amount), world.currency), "银行转账", **more)  # type: ignore[arg-type]
 
 
 @needs("list_receivables", "deliver_order")
 async def test_what_went_out_on_credit_is_owed_and_not_due(world: World) -> None:
-    (order,) = await _owing(world, 10)
+    order = await kept(world, _one_owed)
     (balance,) = (await world.backend.list_receivables(party_id=order.head.party_id)).parties
     assert balance.ageing.not_due == order.head.total
     assert balance.ageing.overdue_total.amount == 0
@@ -41,8 +47,8 @@ async def test_what_went_out_on_credit_is_owed_and_not_due(world: World) -> None
 @needs("list_receivables", "deliver_order")
 @pytest.mark.parametrize(("days", "bucket"), [(30, None), (31, 0), (60, 0), (61, 1), (91, 2), (121, 3), (400, 3)])
 async def test_what_is_overdue_falls_into_the_bucket_of_its_age(world: World, days: int, bucket: int | None) -> None:
-    (order,) = await _owing(world, 10)
-    later = world.backend.now().date() + timedelta(days)
+    order = await kept(world, _one_owed)
+    later = order.deliveries[0].date + timedelta(days)
     (balance,) = (await world.backend.list_receivables(party_id=order.head.party_id, as_of=later)).parties
     total = order.head.total.amount
     assert balance.ageing.not_due.amount == (total if bucket is None else 0)
@@ -52,8 +58,8 @@ async def test_what_is_overdue_falls_into_the_bucket_of_its_age(world: World, da
 
 @needs("list_receivables", "deliver_order")
 async def test_before_anything_happened_nothing_was_owed(world: World) -> None:
-    (order,) = await _owing(world, 10)
-    before = world.backend.now().date() - timedelta(1)
+    order = await kept(world, _one_owed)
+    before = order.deliveries[0].date - timedelta(1)
     assert (await world.backend.list_receivables(party_id=order.head.party_id, as_of=before)).parties == ()
 
 

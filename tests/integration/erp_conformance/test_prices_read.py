@@ -7,12 +7,19 @@ from decimal import Decimal
 import pytest
 
 from erpilot.shop.backend import LineWanted
+from erpilot.shop.catalogue import Product
+from erpilot.shop.documents import Customer
 from erpilot.shop.errors import Invalid, NotFound, Refused
 from erpilot.shop.values import Quantity
-from tests.support.erp_cases import cases, pieces
+from tests.support.erp_cases import cases, kept, pieces
 from tests.support.erp_world import Goods, World, needs
 
 TIERS = {Decimal(50): Decimal("11.00"), Decimal(200): Decimal("10.00")}
+
+
+async def _tiered(world: World) -> tuple[Product, Customer]:
+    """A product that gets cheaper twice, and who buys it."""
+    return await world.product(Goods(tiers=TIERS)), await world.customer()
 
 
 @needs("get_prices")
@@ -28,14 +35,14 @@ async def test_the_list_of_the_customer_gives_the_price(world: World) -> None:
 @needs("get_prices")
 @pytest.mark.parametrize(("quantity", "price"), [(49, "12.50"), (50, "11.00"), (199, "11.00"), (200, "10.00")])
 async def test_a_tier_is_reached_at_its_quantity(world: World, quantity: int, price: str) -> None:
-    product, customer = await world.product(Goods(tiers=TIERS)), await world.customer()
+    product, customer = await kept(world, _tiered)
     quote = await world.backend.get_prices([LineWanted(product.sku, pieces(quantity))], customer_id=customer.id)
     assert quote.lines[0].unit_price == Decimal(price)
 
 
 @needs("get_prices")
 async def test_a_case_costs_its_pieces_and_reaches_their_tier(world: World) -> None:
-    product, customer = await world.product(Goods(tiers=TIERS)), await world.customer()
+    product, customer = await kept(world, _tiered)
     quote = await world.backend.get_prices([LineWanted(product.sku, cases(3))], customer_id=customer.id)
     (line,) = quote.lines
     assert line.base.value == 72
@@ -73,14 +80,14 @@ async def test_a_price_of_an_unknown_product_is_not_found(world: World) -> None:
 
 @needs("get_prices")
 async def test_a_price_for_an_unknown_customer_is_not_found(world: World) -> None:
-    product = await world.product()
+    product, _ = await kept(world, _tiered)
     with pytest.raises(NotFound):
         await world.backend.get_prices([LineWanted(product.sku, pieces(1))], customer_id="NONE-0")
 
 
 @needs("get_prices")
 async def test_a_unit_that_the_product_does_not_have_is_refused(world: World) -> None:
-    product, customer = await world.product(), await world.customer()
+    product, customer = await kept(world, _tiered)
     with pytest.raises((Invalid, Refused)) as caught:
         await world.backend.get_prices([LineWanted(product.sku, Quantity(Decimal(1), "吨"))], customer_id=customer.id)
     assert "箱" in (caught.value.hint or "")

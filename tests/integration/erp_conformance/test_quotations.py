@@ -13,9 +13,11 @@ from erpilot.shop.backend import (
     OrderFilter,
     QuotationDraft,
 )
+from erpilot.shop.catalogue import Product
+from erpilot.shop.documents import Customer
 from erpilot.shop.errors import Conflict, Denied, Invalid, NeedsConfirmation, NotFound, Refused, ShopError
 from erpilot.shop.values import Quantity
-from tests.support.erp_cases import cases, pieces, quotation, sale, told
+from tests.support.erp_cases import cases, kept, pieces, quotation, sale, told
 from tests.support.erp_world import Goods, World, fresh, needs, write
 
 
@@ -83,6 +85,11 @@ async def test_other_keys_make_other_quotations(world: World) -> None:
     assert len(numbers) == 2
 
 
+async def _who_and_what(world: World) -> tuple[Product, Customer]:
+    """Who is quoted nothing, and what."""
+    return await world.product(), await world.customer()
+
+
 @needs("create_quotation")
 @pytest.mark.parametrize(
     ("sku", "quantity", "error"),
@@ -98,7 +105,7 @@ async def test_other_keys_make_other_quotations(world: World) -> None:
 async def test_a_line_that_cannot_be_makes_no_quotation(
     world: World, sku: str | None, quantity: Quantity, error: type[ShopError] | tuple[type[ShopError], ...]
 ) -> None:
-    product, customer = await world.product(), await world.customer()
+    product, customer = await kept(world, _who_and_what)
     draft = QuotationDraft(customer.id, (LineWanted(sku or product.sku, quantity),), Decimal(0), 7)
     with pytest.raises(error):
         await world.backend.create_quotation(draft, write=write())
@@ -107,7 +114,7 @@ async def test_a_line_that_cannot_be_makes_no_quotation(
 
 @needs("create_quotation")
 async def test_a_quotation_without_lines_or_for_nobody_is_not_made(world: World) -> None:
-    product, customer = await world.product(), await world.customer()
+    product, customer = await kept(world, _who_and_what)
     with pytest.raises(Invalid):
         await world.backend.create_quotation(QuotationDraft(customer.id, (), Decimal(0), 7), write=write())
     with pytest.raises(NotFound):
@@ -119,7 +126,7 @@ async def test_a_quotation_without_lines_or_for_nobody_is_not_made(world: World)
 @needs("create_quotation")
 @pytest.mark.parametrize("discount", ["-1", "100", "NaN"])
 async def test_a_discount_that_cannot_be_makes_no_quotation(world: World, discount: str) -> None:
-    product, customer = await world.product(), await world.customer()
+    product, customer = await kept(world, _who_and_what)
     with pytest.raises((Invalid, Refused)):
         await quotation(world, customer, (product, pieces(1)), discount=Decimal(discount))
 
