@@ -113,6 +113,35 @@ def test_what_cannot_be_done_is_one_sentence(home: Path, tmp_path: Path, argumen
     assert len(done.err.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("lang", "orders", "amount"),
+    [("en", "Sum of orders: 3", "Sum of amount: 863.8800"), ("zh", "订单数合计: 3", "金额合计: 863.8800")],
+)
+def test_every_kind_of_file_is_shown_with_its_sums_and_the_fields_that_change(
+    home: Path, tmp_path: Path, lang: str, orders: str, amount: str
+) -> None:
+    messy_books.past_orders(tmp_path / "sales.csv")
+    shown = one(erpilot(home, "import", str(tmp_path / "sales.csv"), "--dry-run", "--lang", lang))
+    messy_books.counts(tmp_path / "count.xlsx")
+    counted = one(erpilot(home, "import", str(tmp_path / "count.xlsx"), "--dry-run", "--lang", lang))
+    for text in (orders, amount):
+        assert text.replace("：", ":").replace(" ", "") in shown.replace("：", ":").replace(" ", ""), shown
+    assert any(
+        line.split()[:2] == ["PA4-70@MAIN", "quantity" if lang == "en" else "数量"] for line in counted.splitlines()
+    )
+
+
+def test_a_file_in_which_every_row_is_wrong_ends_with_2_and_a_sentence(home: Path, tmp_path: Path) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_text("编码,新价格\nPA4-70,免费\nNO-SUCH,3\n", encoding="gbk")
+    done = erpilot(home, "import", str(path), "--yes", "--lang", "en")
+    assert done.code == 2
+    assert "Every row has an error" in done.err
+    assert "There is no product NO-SUCH" in done.out
+    unknown = erpilot(home, "print", "NOPE", "--lang", "en")
+    assert (unknown.code, "Traceback" in unknown.err) == (2, False)
+
+
 def test_columns_can_be_named_and_left_out(home: Path, tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("代号,叫法,价\nZ-1,苹果,3\n", encoding="gbk")
