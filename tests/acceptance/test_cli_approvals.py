@@ -207,7 +207,7 @@ def test_a_call_whose_outcome_is_not_known_is_called_that_and_the_way_on_is_name
         messages = json.loads(server.bodies[0])["messages"]
     [result] = [message["content"] for message in messages if message["role"] == "tool"]
     assert json.loads(result)["error"]["type"] == "uncertain"
-    assert messages[-1]["content"].startswith("It did not happen.")
+    assert "\n\nIt did not happen." in messages[-1]["content"], "behind the remark that nothing was answered above"
 
 
 def test_what_a_person_found_out_about_a_call_is_told_to_the_model(home: Path) -> None:
