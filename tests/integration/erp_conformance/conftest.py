@@ -12,7 +12,9 @@ from erpilot.shop.embedded.shop import EmbeddedShop
 from tests.support.erp_embedded import opened
 from tests.support.erp_world import REFUSED, OpenWorld, World
 
-RARELY = ("buying", "delivering", "hostile", "reports", "returning", "stock_figures", "under_fire", "warehouse")
+RARELY = (
+    "buying", "delivering", "hostile", "reports", "returning", "sharing", "stock_figures", "under_fire", "warehouse",
+)  # fmt: skip
 """What runs on a remote server only with ``--all-cases``: it takes many documents, and minutes."""
 
 

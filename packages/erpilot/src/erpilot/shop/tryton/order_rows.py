@@ -81,6 +81,7 @@ _WHOLE: Final = [
     "lines.moves.unit",
     "lines.moves.effective_date",
     "lines.moves.shipment",
+    "lines.moves.from_location",
 ]
 _OF_SALES: Final = [
     "quotation_expire",
@@ -91,10 +92,6 @@ _OF_SALES: Final = [
     "shipments.reference",
     "shipments.effective_date",
     "shipments.warehouse.name",
-    "shipments.inventory_moves.product",
-    "shipments.inventory_moves.quantity",
-    "shipments.inventory_moves.unit",
-    "shipments.inventory_moves.state",
 ]
 _MONEY: Final = [
     "lines.invoice_lines.quantity",
@@ -182,10 +179,12 @@ def _all_given_up(row: dict[str, Any]) -> bool:
     return not any(move["state"] == "done" for each in lines for move in each.get("moves.") or ())
 
 
-def order_of(row: dict[str, Any], model: Model, base: Base, others: tuple[str, ...] = ()) -> Order:
-    """A document from a row with ``fields_of``."""
+def order_of(
+    row: dict[str, Any], model: Model, base: Base, held: dict[int, Decimal], others: tuple[str, ...] = ()
+) -> Order:
+    """A document from a row with ``fields_of``. ``held``: what is held for it by product, in the default unit."""
     head = head_of(row, model, base)
-    lines = _lines(row, base, head.total.currency)
+    lines = _lines(row, base, head.total.currency, held)
     if head.state != "cancelled" or model is PURCHASE:
         owed = [(line.delivered, line.ordered - line.cancelled) for line in lines]
         shipped, state = progress(owed), head.state
@@ -234,9 +233,9 @@ def units_in(row: dict[str, Any]) -> set[int]:
     return {each["unit"] for each in lines} | {each["product."]["default_uom"] for each in lines}
 
 
-def _lines(row: dict[str, Any], base: Base, currency: str) -> tuple[Line, ...]:
-    held = _assigned(row, base)
-    found = [_line(at, each, base, currency, held) for at, each in enumerate(goods_lines(row), 1)]
+def _lines(row: dict[str, Any], base: Base, currency: str, held: dict[int, Decimal]) -> tuple[Line, ...]:
+    left = dict(held)
+    found = [_line(at, each, base, currency, left) for at, each in enumerate(goods_lines(row), 1)]
     # The server rounds taxes over the document, we by line: the largest line takes the cent between the two.
     between = Decimal(row["tax_amount"] or 0) - sum((line.tax.amount for line in found), ZERO)
     if between and found and len(found) == len([each for each in row["lines."] if each["type"] == "line"]):
@@ -247,23 +246,11 @@ def _lines(row: dict[str, Any], base: Base, currency: str) -> tuple[Line, ...]:
     return tuple(found)
 
 
-def _assigned(row: dict[str, Any], base: Base) -> dict[int, Decimal]:
-    """What is assigned to open shipments, by product, in reference units: where goods are picked first, the moves of
-    the picking are assigned and not those of the line.
-    """
-    found: dict[int, Decimal] = {}
-    for shipment in row.get("shipments.") or ():
-        for move in shipment["inventory_moves."]:
-            if move["state"] == "assigned":
-                quantity = move["quantity"] * base.units[move["unit"]].factor
-                found[move["product"]] = found.get(move["product"], ZERO) + quantity
-    return found
-
-
-def _line(at: int, row: dict[str, Any], base: Base, currency: str, assigned: dict[int, Decimal]) -> Line:
+def _line(at: int, row: dict[str, Any], base: Base, currency: str, held: dict[int, Decimal]) -> Line:
+    """Takes what it is owed of what is still ``held`` of its product."""
     product, unit = row["product."], base.units[row["unit"]]
     default = base.units[product["default_uom"]]
-    sums = {"done": ZERO, "assigned": ZERO, "given_up": ZERO}
+    sums = {"done": ZERO, "given_up": ZERO}
     given_up = set(row["moves_ignored"])
     for move in row["moves."]:
         quantity = plain(move["quantity"] * relative(base.units[move["unit"]].factor, unit.factor))
@@ -272,10 +259,6 @@ def _line(at: int, row: dict[str, Any], base: Base, currency: str, assigned: dic
         elif move["state"] in sums:
             sums[move["state"]] += quantity
     ordered = plain(row["quantity"])
-    left = ZERO if ordered < 0 else ordered - min(sums["done"], ordered)
-    picking = min(assigned.get(product["id"], ZERO) / unit.factor, left)
-    if picking:
-        assigned[product["id"]] -= picking * unit.factor
     rate = sum((Decimal(tax["rate"]) for tax in row["taxes."] if tax["type"] == "percentage"), ZERO)
     amount = Money(Decimal(row["amount"] or 0), currency)
     discount = plain(Decimal(row.get("discount_rate") or 0) * 100)
@@ -283,13 +266,17 @@ def _line(at: int, row: dict[str, Any], base: Base, currency: str, assigned: dic
     price = Decimal(base_price if base_price is not None and discount > 0 else row["unit_price"])
     back = ordered < 0  # a line of a return: nothing of it is owed
     delivered = ordered if back else min(sums["done"], ordered)
+    cancelled = ZERO if back else min(sums["given_up"], ordered - delivered)
+    factor = relative(unit.factor, default.factor)
+    mine = min(held.get(product["id"], ZERO), plain((ordered - delivered - cancelled) * factor))
+    held[product["id"]] = held.get(product["id"], ZERO) - mine
     return Line(
         line=at,
         sku=product["code"] or f"#{product['id']}",
         name=product["name"],
         specification=" ".join((product["description"] or "").split()),
         unit=unit.name,
-        factor=relative(unit.factor, default.factor),
+        factor=factor,
         base_unit=default.name,
         ordered=abs(ordered),
         unit_price=_price(price),
@@ -299,9 +286,9 @@ def _line(at: int, row: dict[str, Any], base: Base, currency: str, assigned: dic
         discount=max(discount, ZERO),
         price_origin="manual" if (row["note"] or "").startswith(BY_HAND) else "rule",
         delivered=abs(delivered),
-        cancelled=ZERO if back else min(sums["given_up"], ordered - delivered),
+        cancelled=cancelled,
         invoiced=ZERO if back else _invoiced_quantity(row, base, ordered),
-        held=plain(min(max(sums["assigned"], picking), left) * relative(unit.factor, default.factor)),
+        held=mine,
     )
 
 

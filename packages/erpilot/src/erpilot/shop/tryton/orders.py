@@ -1,7 +1,8 @@
 """Documents: one whole, by the number that people write, or a page of many with the totals of all.
 
-Invariant: one request reads a document with everything on it; totals and counts are over all that match, never over the
-page; what the person may not read is left out of the request, so that the rest can still be answered.
+Invariant: one request reads a document with everything on it, and one more round what is held for an open order; totals
+and counts are over all that match, never over the page; what the person may not read is left out of the request, so
+that the rest can still be answered.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from ..verbs.reading import OrderFilter, OrderPage
 from . import order_rows, products
 from .access import explained
 from .desk import Desk
-from .order_rows import HEAD, PURCHASE, SALE, Model, fields_of, head_of, order_of, units_in
+from .order_rows import HEAD, PURCHASE, SALE, Model, fields_of, head_of
 from .products import escaped
+from .sharing import order_with
 from .states import PURCHASE as PURCHASE_STATES
 from .states import SALE as SALE_STATES
 from .states import kind_domain, states_domain
@@ -35,8 +37,7 @@ SUMMED = 500
 async def get(desk: Desk, written: str, kind: Kind | None) -> Order:
     """The document that was meant. Raises ``NotFound`` with near numbers, ``Denied`` for a purchase."""
     row, model, others = await find_row(desk, written, kind)
-    base = await desk.base_knowing(units_in(row))
-    return order_of(row, model, base, others)
+    return await order_with(desk, row, model, others)
 
 
 async def find_row(

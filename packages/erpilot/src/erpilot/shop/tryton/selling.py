@@ -24,9 +24,10 @@ from .access import explained
 from .codec import number
 from .desk import Desk
 from .keys import Mark, mark
-from .order_rows import BY_HAND, SALE, order_of, units_in
+from .order_rows import BY_HAND, SALE
 from .pressing import press
 from .prices import Known
+from .sharing import order_with
 
 MODEL = SALE.name
 MOST_PRICE = Decimal(1_000_000_000)
@@ -203,7 +204,7 @@ async def order_at(desk: Desk, row: int) -> tuple[dict[str, Any], Order]:
     rows = await desk.rpc.read(MODEL, [row], fields)
     if not rows:
         raise NotFound("The document is not there any more.")
-    return rows[0], order_of(rows[0], SALE, await desk.base_knowing(units_in(rows[0])))
+    return rows[0], await order_with(desk, rows[0], SALE)
 
 
 async def answered(

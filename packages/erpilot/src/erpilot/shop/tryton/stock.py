@@ -66,9 +66,9 @@ async def figures(
     named = ["origin.rec_name"] if await desk.may("purchase.purchase") else []
     there, leaving, coming, promised, asked = await together(
         together(*(on_hand(desk, ids, place.id) for place in places)),
-        _moves(desk, [["product", "in", ids], PLANNED, ["to_location.type", "=", "customer"]], []),
-        _moves(desk, [["product", "in", ids], PLANNED, ["from_location.type", "=", "supplier"]], named),
-        optional(lambda: _confirmed(desk, ids), []),
+        moves(desk, [["product", "in", ids], PLANNED, ["to_location.type", "=", "customer"]], []),
+        moves(desk, [["product", "in", ids], PLANNED, ["from_location.type", "=", "supplier"]], named),
+        optional(lambda: confirmed_lines(desk, ids, []), []),
         optional(lambda: _requested(desk, ids), []),
     )
     flows: dict[tuple[int, int], Flow] = defaultdict(Flow)
@@ -104,7 +104,8 @@ async def on_hand(desk: Desk, ids: Sequence[int], location: int) -> dict[int, De
     return {row["id"]: plain(Decimal(row["quantity"] or 0)) for row in rows}
 
 
-async def _moves(desk: Desk, domain: list[Any], more: list[str]) -> list[dict[str, Any]]:
+async def moves(desk: Desk, domain: list[Any], more: list[str]) -> list[dict[str, Any]]:
+    """Moves that match, with ``more`` fields."""
     return await desk.rpc.search_read(
         "stock.move",
         domain,
@@ -120,12 +121,12 @@ def _document(move: dict[str, Any]) -> str:
     return name.rpartition("@")[2].strip()
 
 
-async def _confirmed(desk: Desk, ids: Sequence[int]) -> list[dict[str, Any]]:
+async def confirmed_lines(desk: Desk, ids: Sequence[int], more: list[str]) -> list[dict[str, Any]]:
     """Lines of sales that are confirmed and of which the server has made no moves yet."""
     return await desk.rpc.search_read(
         "sale.line",
         [["product", "in", list(ids)], ["sale.state", "=", "confirmed"], ["quantity", ">", 0]],
-        ["product", "quantity", "unit", "sale.warehouse"],
+        ["product", "quantity", "unit", "sale.warehouse", *more],
     )
 
 
