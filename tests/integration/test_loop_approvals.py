@@ -162,7 +162,8 @@ async def test_a_new_message_goes_on_without_what_was_asked(erp: ErpDouble) -> N
     after = await collect(asked.loop.run("never mind", asked.session_id))
     assert types(after)[:3] == ["ToolCallFinished", "RunStarted", "UserMessage"]
     conversation = asked.model.requests[-1].messages
-    assert [message.role for message in conversation] == ["system", "user", "assistant", "tool", "assistant", "user"]
+    assert [message.role for message in conversation] == ["system", "user", "assistant", "tool", "user"]
+    assert (conversation[-1].content or "").endswith("\n\nnever mind"), "behind the remark that nothing was answered"
     await check_session(asked.loop, asked.session_id, asked.model)
 
 

@@ -186,9 +186,11 @@ async def test_another_permission_policy_shows_what_it_would_have_asked_and_deni
 
 async def test_another_limit_shows_where_it_would_have_ended_the_run() -> None:
     items, contents = await played("business")
-    first = _first(redecide(items, contents, config=LoopConfig(max_steps=2)))
+    first = _first(redecide(items, contents, config=LoopConfig(max_steps=1)))
     assert first.now.startswith("LoopEnd")
     assert '"max_steps"' in first.now
+    first = _first(redecide(items, contents, config=LoopConfig(max_steps=2)))
+    assert first.now.startswith('GuardTripped guard="last_step"'), "told that it has one turn left"
     assert redecide(items, contents, config=LoopConfig(max_steps=9)) == []
 
 
