@@ -148,7 +148,7 @@ def test_the_folder_stays_small_and_its_lines_readable() -> None:
     files = [each for each in Path(offline.__file__).parent.iterdir() if each.is_file()]
     lines = [line for each in files for line in each.read_text(encoding="utf-8").splitlines()]
     assert len(lines) <= 3000
-    assert all(each.read_text(encoding="utf-8").count("\n") < 320 for each in files if each.suffix == ".py")
+    assert all(each.read_text(encoding="utf-8").count("\n") < 300 for each in files if each.suffix == ".py")
     assert max(map(len, lines)) <= 120
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import gc
 import json
+import weakref
 from decimal import Decimal
 from enum import Enum
 from typing import Annotated, Any, Literal
@@ -277,3 +279,39 @@ def test_an_argument_that_is_given_twice_with_two_values_is_refused(arguments: s
         assert isinstance(judged, Fault)
         assert judged.type == "validation"
         assert f"{key!r} twice" in judged.message
+
+
+def test_tools_made_anew_of_one_code_share_their_arguments_and_keep_nobodys_shop_alive() -> None:
+    class Shop:
+        """What a tool closes over."""
+
+    def made_for(shop: Shop) -> Tool:
+        @tool
+        async def look(sku: str, limit: int = 3) -> str:
+            """Looks."""
+            return f"{shop}{sku}{limit}"
+
+        return look
+
+    shops = [Shop(), Shop()]
+    tools = [made_for(shop) for shop in shops]
+    assert tools[0].arguments is tools[1].arguments
+    gone = weakref.ref(shops[0])
+    del shops[0], tools[0]
+    gc.collect()
+    assert gone() is None
+
+
+def test_functions_that_only_look_alike_have_arguments_of_their_own() -> None:
+    def made(kind: type, default: object) -> Tool:
+        async def look(value=default):  # type: ignore[no-untyped-def]
+            """Looks."""
+
+        look.__annotations__["value"] = kind
+        return tool(look)
+
+    number, text = made(int, 3), made(str, "a")
+    assert number.arguments.schema["properties"]["value"]["type"] == "integer"
+    assert text.arguments.schema["properties"]["value"]["type"] == "string"
+    assert made(int, 4).arguments.schema["properties"]["value"]["default"] == 4
+    assert made(list[int], [1]).arguments.validate({}) == {"value": [1]}, "a default without a hash"

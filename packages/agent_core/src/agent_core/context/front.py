@@ -31,9 +31,9 @@ MASK_GAIN = 160
 
 def follows_no_answer(before: Entry | None, entry: Entry) -> bool:
     """Whether a person speaks where the model had not answered yet."""
-    if before is None or not (before.calls or before.message.role == "user"):
+    if entry.message.role != "user" or entry.note or before is None:
         return False
-    return entry.message.role == "user" and not entry.note
+    return bool(before.calls) or before.message.role == "user"
 
 
 def front_text(summary: str | None, pinned: Sequence[str], doubts: Sequence[Call], *, failed: bool = False) -> str:

@@ -24,12 +24,10 @@ _STOPPED = text_size(STOPPED)
 
 def add_entry(state: State, seq: int, message: Message, *, note: bool = False) -> Entry:
     """The conversation goes on with a message; ``note``: one of the runtime."""
-    entry, newest = Entry(seq, message, message_size(message)), state.entries[-1] if state.entries else None
-    if note:
-        entry.note = True
+    entry, newest = Entry(seq, message, message_size(message), note=note), state.entries[-1] if state.entries else None
     state.entries.append(entry)
     state.size = state.size.plus(entry.size)
-    if message.role == "user" and follows_no_answer(newest, entry):
+    if message.role == "user" and follows_no_answer(newest, entry):  # the cheap question first: folding is a hot path
         state.size = state.size.plus(_STOPPED)
     return entry
 

@@ -6,11 +6,10 @@ refuse, and its key order is fixed; validation never changes the meaning of an a
 
 from __future__ import annotations
 
-import functools
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
@@ -47,45 +46,34 @@ class Arguments:
 Check = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class _Source:
-    """What arguments are made of; functions that were made anew of one code are the same source."""
-
-    code: Any
-    module: str
-    defaults: tuple[Any, ...]
-    annotations: tuple[tuple[str, Any], ...]
-    function: Callable[..., Any] = field(compare=False)
+MOST_KEPT = 500
+_kept: dict[tuple[Any, ...], Arguments] = {}
 
 
 def arguments_from_signature(
     name: str, function: Callable[..., Any], *, skip: str | None, reading: bool = False
 ) -> Arguments:
     """From annotations and defaults, through a Pydantic model that forbids unknown arguments. ``reading``: of a READ,
-    which takes a blank for nothing (see ``coercion``). Making them takes milliseconds and tools are made for each
-    person, so what is made of one source is kept.
+    which takes a blank for nothing (see ``coercion``). Making them takes milliseconds and tools are made anew for each
+    person, so what is made of one code is kept; the function is not, nor what it closes over.
     """
-    code = getattr(function, "__code__", function)
-    defaults = (
-        *(getattr(function, "__defaults__", None) or ()),
-        *(getattr(function, "__kwdefaults__", None) or {}).items(),
-    )
-    source = _Source(
-        code,
-        getattr(function, "__module__", ""),
-        defaults,
-        tuple(getattr(function, "__annotations__", {}).items()),
-        function,
-    )
+    if not inspect.isfunction(function):
+        return _from_signature(name, function, skip, reading)
+    defaults = (function.__defaults__, *(function.__kwdefaults__ or {}).items())
+    code = (function.__code__, function.__module__, defaults, *function.__annotations__.items())
+    made_of = (name, skip, reading, *code)
     try:
-        return _made_of(name, source, skip, reading)
-    except TypeError:  # what has no hash is not kept; what is wrong is raised again
-        return _made_of.__wrapped__(name, source, skip, reading)
+        known = _kept.get(made_of)
+    except TypeError:  # a default or an annotation that has no hash
+        return _from_signature(name, function, skip, reading)
+    if known is None:
+        if len(_kept) >= MOST_KEPT:
+            _kept.clear()
+        known = _kept[made_of] = _from_signature(name, function, skip, reading)
+    return known
 
 
-@functools.lru_cache(maxsize=500)
-def _made_of(name: str, source: _Source, skip: str | None, reading: bool) -> Arguments:
-    function = source.function
+def _from_signature(name: str, function: Callable[..., Any], skip: str | None, reading: bool) -> Arguments:
     hints = get_type_hints(function, include_extras=True)
     fields: dict[str, Any] = {}
     for parameter in inspect.signature(function).parameters.values():

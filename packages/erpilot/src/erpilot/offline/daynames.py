@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date, timedelta
 
 from .amounts import NUMBER, number
+from .span import Span, back, month_end
 
 _DAYS = ("一", "二", "三", "四", "五", "六", "日天")
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -22,32 +22,6 @@ _MONTH_NAMES = (
 )
 _WEEKDAY_NAMES = "mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?"
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "上": 1, "下": 2}
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """From ``start`` to ``end``, both included. ``kind``: day, week, month, quarter, half, year, days, end (the last
-    day of something) or range. ``until``: up to its end, whatever it began with."""
-
-    start: date
-    end: date
-    kind: str
-    until: bool = False
-
-    def shifted(self, years: int = 0, months: int = 0) -> Span:
-        """The same days so many years or months before; the last day of a shorter month where there is none."""
-        return Span(_back(self.start, years, months), _back(self.end, years, months), self.kind)
-
-
-def _back(day: date, years: int, months: int) -> date:
-    count = day.year * 12 + day.month - 1 - years * 12 - months
-    year, month = divmod(count, 12)
-    return date(year, month + 1, min(day.day, month_end(date(year, month + 1, 1)).day))
-
-
-def month_end(day: date) -> date:
-    """The last day of the month that ``day`` is in."""
-    return (day.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
 
 
 Meaning = Callable[[re.Match[str], date], Span]
@@ -92,7 +66,7 @@ def _weekday_of_week(found: re.Match[str], today: date) -> Span:
 
 def _month(offset: int) -> Meaning:
     def span(found: re.Match[str], today: date) -> Span:
-        start = _back(today.replace(day=1), 0, -offset)
+        start = back(today.replace(day=1), 0, -offset)
         return Span(start, month_end(start), "month")
 
     return span
@@ -131,18 +105,18 @@ def _quarter(found: re.Match[str], today: date) -> Span:
     at = found["quarter"] or found.groupdict().get("q")
     now = (today.month - 1) // 3 + 1
     if at is None:
-        back = 1 if (found["which"] or "").casefold() in ("上", "上个", "last", "previous") else 0
-        start = _back(date(today.year, now * 3 - 2, 1), 0, 3 * back)
+        earlier = 1 if (found["which"] or "").casefold() in ("上", "上个", "last", "previous") else 0
+        start = back(date(today.year, now * 3 - 2, 1), 0, 3 * earlier)
     else:
         quarter = _ORDINALS.get(at.casefold()) or number(at)
         start = date(_named_year(found, today) or today.year - (quarter > now), quarter * 3 - 2, 1)
-    return Span(start, month_end(_back(start, 0, -2)), "quarter")
+    return Span(start, month_end(back(start, 0, -2)), "quarter")
 
 
 def _half(found: re.Match[str], today: date) -> Span:
     second = _ORDINALS[found["half"].casefold()] == 2
     start = date(_named_year(found, today) or today.year - (second and today.month < 7), 7 if second else 1, 1)
-    return Span(start, month_end(_back(start, 0, -5)), "half")
+    return Span(start, month_end(back(start, 0, -5)), "half")
 
 
 def _year(offset: int) -> Meaning:
@@ -188,12 +162,12 @@ def _month_day(found: re.Match[str], today: date) -> Span:
 
 def _day_of_month(found: re.Match[str], today: date) -> Span:
     offset = {"上": -1, "last": -1, "下": 1, "next": 1}.get(found["which"].casefold(), 0)
-    day = _back(today.replace(day=1), 0, -offset).replace(day=number(found["d"]))
+    day = back(today.replace(day=1), 0, -offset).replace(day=number(found["d"]))
     return Span(day, day, "day")
 
 
 def _days_of_month(found: re.Match[str], today: date) -> Span:
-    first = _back(today.replace(day=1), 0, -{"上": -1, "下": 1}.get(found["which"], 0))
+    first = back(today.replace(day=1), 0, -{"上": -1, "下": 1}.get(found["which"], 0))
     return Span(first.replace(day=number(found["a"])), first.replace(day=number(found["b"])), "range")
 
 
@@ -203,7 +177,7 @@ def _end(found: re.Match[str], today: date) -> Span:
     if found["unit"].casefold() in ("年", "year"):
         day = date(today.year + offset, 12, 31)
     elif found["unit"].casefold() in ("月", "month"):
-        day = month_end(_back(today.replace(day=1), 0, -offset))
+        day = month_end(back(today.replace(day=1), 0, -offset))
     else:
         day = month_end(_newest(_month_number(found["unit"]), today, None))
     return Span(day, day, "end")

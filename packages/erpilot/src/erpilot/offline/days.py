@@ -10,7 +10,8 @@ import re
 from datetime import date
 from itertools import pairwise
 
-from .daynames import KINDS, Span
+from .daynames import KINDS
+from .span import Span
 
 _PATTERNS = [(re.compile(source, re.IGNORECASE), meaning) for source, meaning in KINDS]
 _TIED = re.compile(r"\s*(?:到|至|直到|[-–~]|\b(?:to|through|till|until|and)\b)\s*", re.IGNORECASE)

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any
 
-from .daynames import Span
 from .filters import look_ups, meant_by
 from .reading import WORDS
+from .span import Span
 from .turns import Result, Results, Step, chosen
 from .wants import JOBS, Want, dimension_of, values_of
 

@@ -16,10 +16,10 @@ from datetime import date, timedelta
 from importlib import resources
 from typing import Any, NamedTuple
 
-from .daynames import Span
 from .days import Found, spans
 from .reading import BARE, LONGEST, NO_NAME, WORDS, is_chinese, pattern, place_of, refusal, trimmed
 from .slots import DOCUMENT, slots, units_of
+from .span import Span
 
 JOBS: dict[str, Any] = tomllib.loads(resources.files(__package__).joinpath("jobs.toml").read_text(encoding="utf-8"))
 _WHEN = "\ue000"

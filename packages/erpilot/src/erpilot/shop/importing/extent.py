@@ -67,6 +67,8 @@ def check_workbook(path: Path, look: Callable[[bytes], bool] = lambda piece: Fal
                 longest, showing = max(longest, counted.longest), showing + counted.showing
             if longest > _LONG and longest * showing > MOST_TEXT and _shown(file, parts) > MOST_TEXT:
                 raise UnreadableFile("unpacks_too_large", limit=megabytes(MOST_TEXT))
+    # What zipfile, zlib and struct say of an archive that is cut, damaged or packed in a way of its own; OSError and
+    # ValueError: places that its directory names and that there are not.
     except (zipfile.BadZipFile, zlib.error, struct.error, OSError, NotImplementedError, ValueError) as error:
         raise UnreadableFile("not_a_workbook", why=str(error)[:200]) from None
     return seen
